@@ -1,0 +1,2 @@
+//! Build-time data.
+fn main() {}

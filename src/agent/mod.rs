@@ -1,0 +1,109 @@
+//! The agents: one file each, one trait, one static table.
+
+use serde_json::{Map, Value};
+
+use crate::event::{Event, Kind};
+use crate::verdict::Answer;
+
+pub mod claude;
+
+/// How sure a payload is of the agent that wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mark {
+    /// Nothing speaks against it: the default agent.
+    Default,
+    /// Overridden by `--agent`.
+    Weak,
+    /// Overrides `--agent`.
+    Strong,
+}
+
+/// What leaves the process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Output {
+    /// One JSON object, plain text where the event wants it, or nothing.
+    pub stdout: String,
+    /// Only ever a last resort: what an agent shows beside exit status 2.
+    pub stderr: String,
+    /// 0 or 2.
+    pub status: u8,
+}
+
+/// What an event of an agent can do, for `check`, `explain --event` and the README's table.
+#[derive(Debug, Clone, Copy)]
+pub struct EventSpec {
+    /// The event.
+    pub kind: Kind,
+    /// The fields of its input beside the common ones.
+    pub input: &'static str,
+    /// What its answer may carry and what blocks.
+    pub output: &'static str,
+    /// The verbs that have an effect here.
+    pub verbs: &'static [crate::verdict::Verb],
+    /// Can the input be rewritten?
+    pub rewrite: bool,
+    /// Can the tool's result be replaced?
+    pub replace: bool,
+    /// Can text be told to the model?
+    pub context: bool,
+    /// The field that a matcher of the agent's settings is tested on.
+    pub matched: Option<&'static str>,
+    /// The timeout that install writes, in seconds.
+    pub timeout: u32,
+    /// Registered by `install` even when no rule needs it.
+    pub by_default: bool,
+}
+
+/// One coding agent: everything hookctl knows of it.
+pub trait Agent: Sync {
+    /// The word of `--agent` and of the `agent` condition.
+    fn id(&self) -> &'static str;
+
+    /// The name for people.
+    fn title(&self) -> &'static str;
+
+    /// Did this agent write the payload?
+    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark>;
+
+    /// The payload as an event. `named` is `--event`, for payloads that do not name theirs.
+    fn parse(&self, payload: Map<String, Value>, named: Option<&str>) -> Event;
+
+    /// The answer in the agent's own form: what this event cannot express becomes what is
+    /// stricter, or silence (contracts: verbs).
+    fn render(&self, event: &Event, answer: &Answer) -> Output;
+
+    /// The events it has and what each can do.
+    fn events(&self) -> &'static [EventSpec];
+
+    /// What an event can do; unknown events can do nothing.
+    fn spec(&self, kind: Kind) -> Option<&'static EventSpec> {
+        self.events().iter().find(|spec| spec.kind == kind)
+    }
+}
+
+/// Every agent, the default one first.
+pub static AGENTS: &[&dyn Agent] = &[&claude::Claude];
+
+/// The agent of that id.
+pub fn by_id(id: &str) -> Option<&'static dyn Agent> {
+    AGENTS.iter().copied().find(|agent| agent.id() == id)
+}
+
+/// Whose payload is this? A strong mark beats `--agent`, `--agent` beats a weak one.
+pub fn detect(payload: &Map<String, Value>, flag: Option<&str>) -> &'static dyn Agent {
+    let mut best: Option<(Mark, &'static dyn Agent)> = None;
+    for &agent in AGENTS {
+        if let Some(mark) = agent.detect(payload)
+            && best.is_none_or(|(found, _)| mark > found)
+        {
+            best = Some((mark, agent));
+        }
+    }
+    let flagged = flag.and_then(by_id);
+    match (best, flagged) {
+        (Some((Mark::Strong, agent)), _) => agent,
+        (_, Some(agent)) => agent,
+        (Some((_, agent)), None) => agent,
+        (None, None) => AGENTS[0],
+    }
+}

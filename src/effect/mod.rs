@@ -1,0 +1,234 @@
+//! Effects: the small vocabulary that every tool call of every agent is reduced to.
+//!
+//! This file owns the words and the shapes; `tool.rs` maps tools to them, `shell.rs` walks shell
+//! commands, `program.rs` knows what programs do, `path.rs` makes paths absolute.
+
+use std::ops::Range;
+
+pub mod path;
+pub mod program;
+pub mod shell;
+pub mod tool;
+
+use crate::event::Event;
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
+        /// A primitive word of the closed list.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Word { $($(#[$doc])* $variant,)+ }
+
+        impl Word {
+            /// Every word.
+            pub const ALL: &'static [Word] = &[$(Word::$variant,)+];
+
+            /// As it is written in `effect = "..."`.
+            pub const fn text(self) -> &'static str {
+                match self { $(Word::$variant => $text,)+ }
+            }
+        }
+    };
+}
+
+words! {
+    /// A program is started.
+    Execute = "execute",
+    /// A file's content or a directory's listing is read.
+    Read = "read",
+    /// A file is created or changed.
+    Write = "write",
+    /// A file or directory is removed.
+    Delete = "delete",
+    /// Anything is fetched or contacted.
+    Network = "network",
+    /// Data leaves: uploads, request bodies, scp and rsync to a host, git push, nc.
+    Send = "send",
+    /// A port is opened.
+    Listen = "listen",
+    /// Other processes are signalled.
+    Process = "process",
+    /// Modes or owners change.
+    Permission = "permission",
+    /// Runs as somebody else.
+    Privilege = "privilege",
+    /// The machine's own state changes: services, mounts, users, disks, power.
+    System = "system",
+    /// Runs on another host or in another container.
+    Remote = "remote",
+    /// Inline program text runs.
+    Code = "code",
+    /// What a producer prints is run by an interpreter (`curl | sh`).
+    PipeToInterpreter = "pipe-to-interpreter",
+}
+
+impl Word {
+    /// The word of that name.
+    pub fn from_text(text: &str) -> Option<Word> {
+        Word::ALL.iter().copied().find(|w| w.text() == text)
+    }
+
+    /// Could this execute, destroy or send? Then not knowing its operand matters in every profile.
+    pub const fn is_grave(self) -> bool {
+        !matches!(self, Word::Read | Word::Network | Word::Listen)
+    }
+}
+
+/// How sure the analysis is of an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// The operand is known, or has a known root.
+    Certain,
+    /// May happen: recursion from further up, paths handed to an unknown program.
+    Possible,
+    /// Not understood: parse failure, a cap, a dynamic command word, a value known only at run time.
+    Unknown,
+}
+
+/// How much of a path's surroundings an effect touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// That very path.
+    Exact,
+    /// That path and everything below it (`rm -r D`, `grep -r x D`).
+    Tree,
+    /// Everything directly in it, the path itself stays (`rm D/*`).
+    Children,
+    /// Something below it, which is only known at run time (`"$root"/$x`, mktemp).
+    Below,
+    /// Every path that the glob in `lexical` names; it still holds its `*`, `?`, `[..]`.
+    Glob,
+}
+
+/// A path that an effect touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Absolute, `.`, `..` and `//` removed without looking at the disk, no trailing slash.
+    pub lexical: String,
+    /// The same with every symlink followed that exists now, or that an earlier command of the
+    /// same call makes; equal to `lexical` where there is none.
+    pub resolved: String,
+    /// How much around it is touched.
+    pub extent: Extent,
+}
+
+/// Where in the call an effect comes from: an allow on a command covers only its own operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The tool's own input (Read, Write, WebFetch ...).
+    Tool,
+    /// Running the program itself.
+    Program,
+    /// An operand or option value of the program.
+    Operand,
+    /// A redirection of the shell.
+    Redirect,
+    /// The environment: a marked assignment such as `GIT_SSH_COMMAND=`.
+    Assignment,
+}
+
+/// One thing that a call would do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effect {
+    /// What kind of thing.
+    pub word: Word,
+    /// How sure.
+    pub grade: Grade,
+    /// The path it touches, where there is one. None with `Grade::Unknown` = any path.
+    pub path: Option<Target>,
+    /// The host it contacts, lower case, no port. None with word Network = any host.
+    pub host: Option<String>,
+    /// Where it comes from.
+    pub source: Source,
+    /// The sub-command it belongs to: an index into [`Analysis::commands`].
+    pub command: Option<usize>,
+    /// The bytes of [`Analysis::text`] that cause it.
+    pub span: Range<usize>,
+}
+
+/// An argument of a sub-command, after expansion as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Arg {
+    /// The value; None when it is known only at run time.
+    pub text: Option<String>,
+    /// Holds active glob characters (`rm *`), which stand unescaped in `text`.
+    pub glob: bool,
+    /// Its bytes in [`Analysis::text`].
+    pub span: Range<usize>,
+}
+
+/// An option of a sub-command, separated from its bundle and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opt {
+    /// As spelled, with its dashes, without the value: `-f`, `--force`.
+    pub name: String,
+    /// The other spellings of the same option, from the program's table.
+    pub aliases: &'static [&'static str],
+    /// Its value, in whichever form it was given.
+    pub value: Option<Arg>,
+    /// Known by the program's table to neither execute nor write anything that is not an effect of
+    /// its own.
+    pub harmless: bool,
+    /// Its bytes in [`Analysis::text`].
+    pub span: Range<usize>,
+}
+
+/// One program call inside a shell command: also those inside `$(...)`, `bash -c`, `sudo`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SubCommand {
+    /// The basename of the program, empty when it is known only at run time.
+    pub name: String,
+    /// The command word as expanded (`/usr/bin/git`, `git`, `./x.sh`).
+    pub word: Arg,
+    /// Every argument in order, options included.
+    pub args: Vec<Arg>,
+    /// The options, in order, bundles taken apart.
+    pub options: Vec<Opt>,
+    /// The operands, in order: indexes into `args`.
+    pub operands: Vec<usize>,
+    /// Operands that may be the value of an option whose arity nobody knows: indexes into `args`.
+    pub doubtful: Vec<usize>,
+    /// The program word to the last argument: no assignments, wrappers or redirections.
+    pub span: Range<usize>,
+    /// The command that runs this one (`sudo`, `bash -c`, `xargs`): an index into `commands`.
+    pub parent: Option<usize>,
+    /// True when the text stands in [`Analysis::text`] inside quotes (`bash -c '...'`) or was
+    /// computed, so that it cannot be replaced in place byte by byte.
+    pub quoted: bool,
+    /// The program is called by its bare name or from a system directory, and no function, alias
+    /// or PATH change in the call redefines it.
+    pub genuine: bool,
+    /// The program's table entry is complete, all options are known and harmless, it is
+    /// `genuine`, and no marked assignment precedes it: its other effects stand for it.
+    pub transparent: bool,
+    /// A wrapper that changes neither who, where nor what runs (timeout, nice, env).
+    pub neutral_wrapper: bool,
+}
+
+/// Everything a call would do.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Analysis {
+    /// The shell text that spans point into; empty for other tools.
+    pub text: String,
+    /// The effects, in the order of their cause.
+    pub effects: Vec<Effect>,
+    /// The sub-commands, outer before inner.
+    pub commands: Vec<SubCommand>,
+    /// Why something is unknown, for people: "parse error at byte 12", "nested deeper than 32".
+    pub notes: Vec<String>,
+}
+
+/// What the analysis needs to know of the world.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The session's directory, absolute.
+    pub cwd: String,
+    /// The project's root, absolute.
+    pub project: String,
+    /// The user's home, absolute.
+    pub home: String,
+}
+
+/// What would this event's tool call do? Events without a call have no effects.
+pub fn analyse(event: &Event, place: &Place) -> Analysis {
+    if event.kind.is_tool() { tool::analyse(event, place) } else { Analysis::default() }
+}

@@ -1,0 +1,54 @@
+//! Every environment variable that hookctl reads, in one place.
+//!
+//! No variable loosens anything: a repository's settings can set variables for hooks
+//! (contracts: a project's `env` block reaches the hook process), so each of these only says where
+//! something is, who is there, or how to print.
+
+use std::path::PathBuf;
+
+/// The user's home. Agents keep the user's value even where a project sets variables.
+pub const HOME: &str = "HOME";
+/// Claude Code: the project's root.
+pub const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// Claude Code: where its settings are, instead of `~/.claude`.
+pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+/// Claude Code: a file whose `export` lines the agent's later commands see.
+pub const CLAUDE_ENV_FILE: &str = "CLAUDE_ENV_FILE";
+/// Claude Code: the plugin's root, passed on to commands that rules run.
+pub const CLAUDE_PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
+/// Claude Code: "true" in remote runs.
+pub const CLAUDE_CODE_REMOTE: &str = "CLAUDE_CODE_REMOTE";
+/// <https://no-color.org>: set and not empty = no colours.
+pub const NO_COLOR: &str = "NO_COLOR";
+
+/// Variables that only an agent's own child processes have: what loosens is refused beside them.
+pub const AGENT_MARKS: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CURSOR_AGENT",
+    "COPILOT_CLI",
+    "GEMINI_CLI",
+    "GEMINI_SESSION_ID",
+    "QWEN_PROJECT_DIR",
+    "FACTORY_PROJECT_DIR",
+    "CODEX_SANDBOX",
+    "CODEX_THREAD_ID",
+    "CLINE_ACTIVE",
+    "OPENCODE",
+];
+
+/// The value, where it is set, not empty and valid Unicode.
+pub fn get(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The value as a path.
+pub fn path(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The agent's mark that is in the environment, if this process was started by one.
+pub fn agent_mark() -> Option<&'static str> {
+    AGENT_MARKS.iter().copied().find(|name| std::env::var_os(name).is_some())
+}

@@ -1,0 +1,282 @@
+//! The event: what every agent's payload becomes before anything is judged.
+//!
+//! Parsing is lenient on purpose. A model controls many of these strings, so a payload that cannot
+//! be read must never be a way past the rules: unknown events, unknown fields and missing fields
+//! are kept or tolerated, and only what is not a JSON object at all is an error (see `hook.rs`).
+
+use serde_json::{Map, Value};
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
+        /// The event kinds of Claude Code, whose names are the vocabulary of the rule file.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Kind {
+            $($(#[$doc])* $name,)+
+            /// An event this version does not know: no rule but one on `*` speaks of it.
+            Other,
+        }
+
+        impl Kind {
+            /// Every known kind, in the order of the documentation.
+            pub const ALL: &'static [Kind] = &[$(Kind::$name,)+];
+
+            /// The name on the wire and in `on = "..."`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Kind::$name => stringify!($name),)+
+                    Kind::Other => "Other",
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Before a tool runs: the main gate.
+    PreToolUse,
+    /// A permission dialog is about to be shown.
+    PermissionRequest,
+    /// Auto mode's classifier refused a call.
+    PermissionDenied,
+    /// A tool succeeded.
+    PostToolUse,
+    /// A tool failed.
+    PostToolUseFailure,
+    /// A batch of parallel tool calls ended.
+    PostToolBatch,
+    /// The user sent a prompt.
+    UserPromptSubmit,
+    /// A slash command or skill became a prompt.
+    UserPromptExpansion,
+    /// A session begins, resumes, was cleared or compacted.
+    SessionStart,
+    /// A session ends.
+    SessionEnd,
+    /// `--init` or `--maintenance`.
+    Setup,
+    /// The main agent wants to end its turn.
+    Stop,
+    /// A subagent wants to end.
+    SubagentStop,
+    /// A turn ended in an API error.
+    StopFailure,
+    /// A subagent begins.
+    SubagentStart,
+    /// Before the conversation is summarised.
+    PreCompact,
+    /// After the conversation was summarised.
+    PostCompact,
+    /// The client tells the user something.
+    Notification,
+    /// A task was created.
+    TaskCreated,
+    /// A task was completed.
+    TaskCompleted,
+    /// A teammate has nothing to do.
+    TeammateIdle,
+    /// The session's directory changed.
+    CwdChanged,
+    /// A watched file changed.
+    FileChanged,
+    /// A directory was added to the session.
+    DirectoryAdded,
+    /// A settings file changed while the session runs.
+    ConfigChange,
+    /// A memory file was loaded.
+    InstructionsLoaded,
+    /// A worktree is to be made; stdout is its path.
+    WorktreeCreate,
+    /// A worktree is to be removed.
+    WorktreeRemove,
+    /// An MCP server asks the user something.
+    Elicitation,
+    /// The user answered an MCP server.
+    ElicitationResult,
+    /// The model is about to change.
+    PreModelSwitch,
+    /// The model changed.
+    PostModelSwitch,
+    /// A batch of text is shown.
+    MessageDisplay,
+}
+
+impl Kind {
+    /// The kind of that exact name, `Other` where there is none.
+    pub fn from_name(name: &str) -> Kind {
+        Kind::ALL.iter().copied().find(|k| k.name() == name).unwrap_or(Kind::Other)
+    }
+
+    /// Does the event carry a tool call that has not happened yet?
+    pub const fn is_gate(self) -> bool {
+        matches!(self, Kind::PreToolUse | Kind::PermissionRequest)
+    }
+
+    /// Does the event carry a tool call at all?
+    pub const fn is_tool(self) -> bool {
+        matches!(
+            self,
+            Kind::PreToolUse
+                | Kind::PermissionRequest
+                | Kind::PermissionDenied
+                | Kind::PostToolUse
+                | Kind::PostToolUseFailure
+        )
+    }
+
+    /// The bit of this kind in a [`KindSet`].
+    const fn bit(self) -> u64 {
+        1 << self as u64
+    }
+}
+
+/// A set of event kinds, one bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KindSet(u64);
+
+impl KindSet {
+    /// No kind.
+    pub const EMPTY: KindSet = KindSet(0);
+    /// Every kind, unknown ones included.
+    pub const ALL: KindSet = KindSet(u64::MAX);
+
+    /// The set of these kinds.
+    pub const fn of(kinds: &[Kind]) -> KindSet {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < kinds.len() {
+            bits |= kinds[i].bit();
+            i += 1;
+        }
+        KindSet(bits)
+    }
+
+    /// Adds one kind.
+    pub fn insert(&mut self, kind: Kind) {
+        self.0 |= kind.bit();
+    }
+
+    /// Is the kind in the set?
+    pub const fn contains(self, kind: Kind) -> bool {
+        self.0 & kind.bit() != 0
+    }
+
+    /// Is the set empty?
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// What is in both sets.
+    pub const fn intersect(self, other: KindSet) -> KindSet {
+        KindSet(self.0 & other.0)
+    }
+
+    /// What is in either set.
+    pub const fn union(self, other: KindSet) -> KindSet {
+        KindSet(self.0 | other.0)
+    }
+
+    /// The known kinds in the set, in the order of [`Kind::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Kind> {
+        Kind::ALL.iter().copied().filter(move |k| self.contains(*k))
+    }
+}
+
+/// One event of one agent, in the vocabulary that rules are written in.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// The agent whose answer form applies (`claude`).
+    pub agent: &'static str,
+    /// The kind, `Other` for names this version does not know.
+    pub kind: Kind,
+    /// The name as the agent sent it.
+    pub name: String,
+    /// The tool by Claude Code's name (`Task` has become `Agent`), empty where there is none.
+    pub tool: String,
+    /// The tool's input; null where there is none.
+    pub input: Value,
+    /// The session's current directory: absolute, or empty where the payload names none.
+    pub cwd: String,
+    /// The session's id, empty where there is none.
+    pub session: String,
+    /// The whole payload, unknown fields included.
+    pub raw: Map<String, Value>,
+}
+
+impl Event {
+    /// A string field of the payload.
+    pub fn str(&self, key: &str) -> Option<&str> {
+        self.raw.get(key).and_then(Value::as_str)
+    }
+
+    /// Is this a call of that tool (by Claude Code's name)?
+    pub fn is_tool(&self, name: &str) -> bool {
+        self.tool == name
+    }
+
+    /// The shell command of the call, if it has one.
+    pub fn command(&self) -> Option<&str> {
+        self.input.get("command").and_then(Value::as_str)
+    }
+
+    /// The file the call names, if it names one.
+    pub fn file_path(&self) -> Option<&str> {
+        ["file_path", "notebook_path", "path"]
+            .iter()
+            .find_map(|key| self.input.get(key).and_then(Value::as_str))
+    }
+
+    /// The user's prompt.
+    pub fn prompt(&self) -> Option<&str> {
+        self.str("prompt")
+    }
+
+    /// What the tool returned: today's `tool_response`, or `tool_result` of older writers.
+    pub fn response(&self) -> Option<&Value> {
+        self.raw.get("tool_response").or_else(|| self.raw.get("tool_result"))
+    }
+
+    /// Did the tool succeed? None where the event does not say.
+    pub fn success(&self) -> Option<bool> {
+        match self.kind {
+            Kind::PostToolUseFailure => Some(false),
+            Kind::PostToolUse => Some(
+                self.response()
+                    .and_then(|r| r.get("success"))
+                    .and_then(Value::as_bool)
+                    .unwrap_or(true),
+            ),
+            _ => None,
+        }
+    }
+
+    /// The text that the tool printed or returned.
+    pub fn output(&self) -> Option<&str> {
+        let response = self.response()?;
+        response.as_str().or_else(|| {
+            ["stdout", "content", "output", "text"]
+                .iter()
+                .find_map(|key| response.get(key).and_then(Value::as_str))
+        })
+    }
+
+    /// What went wrong, where the event says so.
+    pub fn error(&self) -> Option<&str> {
+        self.str("error").or_else(|| {
+            let response = self.response()?;
+            ["error", "stderr"]
+                .iter()
+                .find_map(|key| response.get(key).and_then(Value::as_str))
+                .filter(|text| !text.is_empty())
+        })
+    }
+
+    /// The first `n` characters of the prompt.
+    pub fn preview(&self, n: usize) -> String {
+        self.prompt().unwrap_or_default().chars().take(n).collect()
+    }
+
+    /// Is the agent already going on because of a stop hook?
+    pub fn stop_hook_active(&self) -> bool {
+        self.raw.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false)
+    }
+}

@@ -1,0 +1,2 @@
+//! hookctl: argv only; `hook` goes straight to the hook path, all else to clap.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Lossless edits of other programs settings files.

@@ -1,0 +1,63 @@
+//! Verdicts: how strong each is, and what an event's judgement amounts to.
+
+use serde_json::{Map, Value};
+
+/// What a rule says, weakest first: a stronger one of any rule wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verb {
+    /// Let it happen without asking the user.
+    Allow,
+    /// Ask the user.
+    Ask,
+    /// Suspend the call for later (print mode).
+    Defer,
+    /// Refuse. `block` is the same verb by its name on prompts, stops and after tools.
+    Deny,
+    /// Refuse and end the turn.
+    Halt,
+}
+
+impl Verb {
+    /// Every verb, strongest first.
+    pub const ALL: &'static [Verb] = &[Verb::Halt, Verb::Deny, Verb::Defer, Verb::Ask, Verb::Allow];
+
+    /// As it is written in a rule.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verb::Allow => "allow",
+            Verb::Ask => "ask",
+            Verb::Defer => "defer",
+            Verb::Deny => "deny",
+            Verb::Halt => "halt",
+        }
+    }
+
+    /// Does it stop the call?
+    pub const fn stops(self) -> bool {
+        !matches!(self, Verb::Allow)
+    }
+}
+
+/// Everything that is to be said to the agent about one event. Empty = silence.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The verdict, none where no rule spoke.
+    pub verb: Option<Verb>,
+    /// Why: ends with the rule that said so, `[user:no-force-push]`.
+    pub reason: String,
+    /// The complete new input of the tool.
+    pub input: Option<Map<String, Value>>,
+    /// The complete new result of the tool.
+    pub response: Option<Value>,
+    /// Texts for the model.
+    pub context: Vec<String>,
+    /// Texts for the human.
+    pub notice: Vec<String>,
+}
+
+impl Answer {
+    /// Is there nothing to say?
+    pub fn is_silent(&self) -> bool {
+        *self == Answer::default()
+    }
+}
