@@ -1,0 +1,78 @@
+//! Cuts config/default.toml into rules and notes what each could concern.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Writes `shipped.rs` into the output directory.
+pub fn generate(out: &Path) {
+    let path = "config/default.toml";
+    println!("cargo:rerun-if-changed={path}");
+    let text = std::fs::read_to_string(path).expect("config/default.toml is part of the source");
+    let table: toml::Table = text.parse().expect("config/default.toml is valid TOML");
+    let rules = table["rule"].as_table().expect("config/default.toml has rules");
+    let mut code = String::from(
+        "/// Every shipped rule, in file order.\npub static RULES: &[Shipped] = &[\n",
+    );
+    for chunk in chunks(&text) {
+        let header = chunk.lines().find(|line| line.starts_with("[rule.")).unwrap_or_default();
+        let id = header.trim_start_matches("[rule.").trim_end_matches(']');
+        let rule = rules[id].as_table().expect("a rule is a table");
+        let pack = pack_of(&text, chunk);
+        let programs: Vec<String> = strings(rule.get("command"))
+            .iter()
+            .map(|pattern| pattern.split_whitespace().next().unwrap_or("*").to_string())
+            .collect();
+        // A program that is a glob or a group of alternatives could be anything.
+        let plain = programs
+            .iter()
+            .all(|p| p.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)));
+        let effects: Vec<String> = strings(rule.get("effect"))
+            .iter()
+            .flat_map(|word| match word.as_str() {
+                "modify" => vec!["write".to_string(), "delete".into(), "permission".into()],
+                _ => vec![word.clone()],
+            })
+            .collect();
+        let _ = writeln!(
+            code,
+            "    Shipped {{ id: {id:?}, pack: {pack:?}, on: &{:?}, effects: &{:?}, programs: &{:?}, text: {chunk:?} }},",
+            strings(rule.get("on")),
+            effects,
+            if plain { programs } else { Vec::new() },
+        );
+    }
+    code.push_str("];\n");
+    std::fs::write(out.join("shipped.rs"), code).expect("the output directory can be written");
+}
+
+fn strings(value: Option<&toml::Value>) -> Vec<String> {
+    match value {
+        Some(toml::Value::String(text)) => vec![text.clone()],
+        Some(toml::Value::Array(items)) => {
+            items.iter().filter_map(|item| item.as_str().map(str::to_string)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The text from each `[rule.x]` header to the next.
+fn chunks(text: &str) -> Vec<&str> {
+    let starts: Vec<usize> = text
+        .match_indices("[rule.")
+        .map(|(at, _)| at)
+        .filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n')
+        .collect();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| text[*start..end].trim_end()).collect()
+}
+
+/// The pack whose `# pack: NAME` line stands last above the rule.
+fn pack_of<'t>(text: &'t str, chunk: &str) -> &'t str {
+    let at = chunk.as_ptr() as usize - text.as_ptr() as usize;
+    text[..at]
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("# pack: "))
+        .expect("a `# pack: NAME` line stands above the rules")
+        .trim()
+}

@@ -1,0 +1,294 @@
+//! The layers: which rule files there are, which of them count, and what is wrong with them.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::effect::Analysis;
+use crate::event::{Event, Kind, KindSet};
+use crate::paths::{self, Paths};
+use crate::rule::fault::{Fault, Gravity};
+use crate::rule::file::{self, JournalConfig, Override, RuleFile};
+use crate::rule::{Layer, Profile, Rule, shipped};
+use crate::trust;
+
+/// The largest rule file that is read, in bytes.
+const LARGEST: u64 = 4 << 20;
+
+/// One file of a layer, as it is on the disk.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Its layer.
+    pub layer: Layer,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its text, empty where it could not be read.
+    pub text: String,
+    /// What was read of it.
+    pub file: RuleFile,
+    /// A project's file that a human approved; always true for managed and user files.
+    pub trusted: bool,
+    /// Why the file as a whole does not count.
+    pub refused: Option<String>,
+}
+
+/// Everything that is configured, for one event or for all.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// The files that exist, highest authority first.
+    pub sources: Vec<Source>,
+    /// How much is asked.
+    pub profile: Profile,
+    /// What is kept of decisions.
+    pub journal: JournalConfig,
+    /// Rules of the files that take effect, in the order of `sources`.
+    pub rules: Vec<Rule>,
+    /// Events whose calls must be asked about, and why.
+    pub broken: Vec<(KindSet, String)>,
+    /// What to tell the user once in a session.
+    pub warnings: Vec<String>,
+}
+
+impl Config {
+    /// Reads every layer. `only`: as for [`file::read`].
+    pub fn load(paths: &Paths, project: &Path, only: Option<Kind>) -> Config {
+        let mut config = Config::default();
+        let project_files = [
+            (Layer::Local, project.join(paths::LOCAL_FILE)),
+            (Layer::Project, project.join(paths::PROJECT_FILE)),
+        ];
+        let own = [(Layer::Managed, paths.managed.clone()), (Layer::User, paths.user_config())];
+        let mut store = None;
+        for (layer, path) in own.into_iter().chain(project_files) {
+            let Some(mut source) = read(layer, path, only) else { continue };
+            if layer.is_project() {
+                let store = store.get_or_insert_with(|| trust::Store::load(&paths.trust()));
+                source.trusted = store.approves(&source.path, &source.text);
+            }
+            config.take(&source);
+            config.sources.push(source);
+        }
+        config
+    }
+
+    /// Adds the shipped rules that could speak of the call; all of them where there is none.
+    pub fn add_shipped(&mut self, call: Option<(&Event, &Analysis)>) {
+        for one in shipped::RULES {
+            if !self.pack_enabled(one.pack) {
+                continue;
+            }
+            if call.is_some_and(|(event, analysis)| !one.concerns(event, analysis)) {
+                continue;
+            }
+            if let Some(mut rule) = one.rule()
+                && self.override_shipped(&mut rule)
+            {
+                self.rules.push(rule);
+            }
+        }
+    }
+
+    fn take(&mut self, source: &Source) {
+        let file = &source.file;
+        let name = source.path.display().to_string();
+        if let Some(why) = &source.refused {
+            self.broken.push((KindSet::ALL, why.clone()));
+            return;
+        }
+        let first_error = file.faults.iter().find(|fault| fault.gravity == Gravity::Error);
+        if let Some(fault) = first_error {
+            let more = file.faults.iter().filter(|f| f.gravity == Gravity::Error).count() - 1;
+            let mut why = fault.line(&name, &source.text);
+            if more > 0 {
+                why.push_str(&format!(", and {more} more"));
+            }
+            why.push_str("; run `hookctl check`");
+            if source.trusted {
+                self.broken.push((file.broken, why));
+            } else {
+                self.warnings.push(format!("hookctl: {why}. The file is not trusted, so it only warns."));
+            }
+        }
+        // Files come with the highest authority first: what is set stays.
+        match (source.layer, file.profile) {
+            (Layer::Managed | Layer::User, Some(profile)) => {
+                let set = self.sources.iter().any(|s| s.file.profile.is_some());
+                if !set {
+                    self.profile = profile;
+                }
+            }
+            (_, Some(Profile::Strict)) => self.profile = Profile::Strict,
+            _ => {}
+        }
+        if !source.layer.is_project() && self.sources.iter().all(|s| s.file.journal.is_none()) {
+            self.journal = file.journal.clone().unwrap_or_default();
+        }
+        if source.trusted {
+            self.rules.extend(file.rules.iter().cloned());
+            return;
+        }
+        let gates = KindSet::of(&[Kind::PreToolUse, Kind::PermissionRequest]);
+        for rule in file.rules.iter().filter(|rule| rule.only_tightens()) {
+            let mut rule = rule.clone();
+            rule.on = rule.on.intersect(gates);
+            if !rule.on.is_empty() {
+                self.rules.push(rule);
+            }
+        }
+    }
+
+    /// The layers that may change shipped rules, highest authority first.
+    fn own_files(&self) -> impl Iterator<Item = &RuleFile> {
+        self.sources
+            .iter()
+            .filter(|source| !source.layer.is_project() && source.refused.is_none())
+            .map(|source| &source.file)
+    }
+
+    fn pack_enabled(&self, pack: &str) -> bool {
+        self.own_files()
+            .flat_map(|file| &file.packs)
+            .find(|(name, _)| name == pack)
+            .is_none_or(|(_, on)| *on)
+    }
+
+    /// Applies what files say of a shipped rule; false = it is switched off.
+    fn override_shipped(&self, rule: &mut Rule) -> bool {
+        let mut changes: Vec<&Override> =
+            self.own_files().flat_map(|file| &file.overrides).filter(|o| o.id == rule.id).collect();
+        // The highest authority has the last word.
+        changes.reverse();
+        let mut enabled = true;
+        for change in changes {
+            if let (Some(verb), Some((own, _))) = (change.action, &mut rule.verdict) {
+                *own = verb;
+            }
+            if let Some(severity) = change.severity {
+                rule.severity = severity;
+            }
+            enabled = change.enabled.unwrap_or(enabled);
+        }
+        enabled
+    }
+
+    /// Every fault of every file, with the file's name and text.
+    pub fn faults(&self) -> impl Iterator<Item = (&Source, &Fault)> {
+        self.sources
+            .iter()
+            .flat_map(|source| source.file.faults.iter().map(move |fault| (source, fault)))
+    }
+
+    /// The events that rules need beyond those that install registers anyway.
+    pub fn needed_events(&self) -> KindSet {
+        self.rules.iter().fold(KindSet::EMPTY, |all, rule| {
+            // A rule on every event asks for no event in particular.
+            if rule.on == KindSet::ALL { all } else { all.union(rule.on) }
+        })
+    }
+}
+
+/// Reads one file; None where there is none.
+pub fn read(layer: Layer, path: PathBuf, only: Option<Kind>) -> Option<Source> {
+    let mut source = Source {
+        layer,
+        path,
+        text: String::new(),
+        file: RuleFile::default(),
+        trusted: !layer.is_project(),
+        refused: None,
+    };
+    let bytes = match read_bytes(&source.path, layer) {
+        Ok(bytes) => bytes,
+        Err(Refusal::Absent) => return None,
+        Err(Refusal::Because(why)) => {
+            source.refused = Some(why);
+            return Some(source);
+        }
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) => source.text = text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text),
+        Err(error) => {
+            let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count()
+                + 1;
+            source.refused = Some(format!(
+                "{}:{line}: the file is not UTF-8; save it as UTF-8",
+                source.path.display()
+            ));
+            return Some(source);
+        }
+    }
+    source.file = file::read(&source.text, &source.path, layer, only);
+    Some(source)
+}
+
+enum Refusal {
+    Absent,
+    Because(String),
+}
+
+fn read_bytes(path: &Path, layer: Layer) -> Result<Vec<u8>, Refusal> {
+    use std::io::Read as _;
+    let name = path.display();
+    let because = |why: String| Refusal::Because(why);
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Err(Refusal::Absent);
+        }
+        Err(error) => return Err(because(format!("{name} cannot be read: {error}"))),
+    };
+    let meta = file.metadata().map_err(|e| because(format!("{name} cannot be read: {e}")))?;
+    if !meta.is_file() {
+        return Err(because(format!("{name} is no regular file")));
+    }
+    if meta.len() > LARGEST {
+        return Err(because(format!("{name} is larger than {} MiB", LARGEST >> 20)));
+    }
+    if !layer.is_project() {
+        guarded(path, &meta).map_err(because)?;
+    }
+    let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
+    file.take(LARGEST)
+        .read_to_end(&mut bytes)
+        .map_err(|error| because(format!("{name} cannot be read: {error}")))?;
+    Ok(bytes)
+}
+
+/// Refuses a file that others can write, or whose directory they can: sshd's way, with private
+/// groups allowed.
+#[cfg(unix)]
+fn guarded(path: &Path, meta: &fs::Metadata) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let me = rustix::process::geteuid().as_raw();
+    let group = rustix::process::getegid().as_raw();
+    let check = |meta: &fs::Metadata, path: &Path, fix: &str| {
+        let name = path.display();
+        if meta.uid() != 0 && meta.uid() != me {
+            return Err(format!("{name} belongs to another user: its rules are not used"));
+        }
+        // A user's private group has the user's own number.
+        let private = meta.gid() == group && group == me;
+        if meta.mode() & 0o002 != 0 || (meta.mode() & 0o020 != 0 && !private) {
+            return Err(format!("{name} can be written by others: run `chmod {fix} {name}`"));
+        }
+        Ok(())
+    };
+    check(meta, path, "go-w")?;
+    if let Some(dir) = path.parent()
+        && let Ok(meta) = fs::metadata(dir)
+        // A sticky directory such as /tmp lets nobody replace another's file.
+        && meta.mode() & 0o1000 == 0
+    {
+        check(&meta, dir, "go-w")?;
+    }
+    Ok(())
+}
+
+/// Where there are no modes, the platform's own profile directories are the guard.
+#[cfg(not(unix))]
+fn guarded(_path: &Path, _meta: &fs::Metadata) -> Result<(), String> {
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! The judgement: which rules speak of an event, and what they amount to together.
+//!
+//! Pure: no I/O, no clock. What has to be run for an answer (`when.run`, `run`, `hook`) is asked
+//! in between by `act.rs`, which turns a [`Match`] into an [`Outcome`].
+
+use crate::effect::{Analysis, Effect, Grade, Word};
+use crate::event::{Event, Kind};
+use crate::rule::condition::Subject;
+use crate::rule::path::Bases;
+use crate::rule::{Certainty, Layer, Profile, Rule, Severity, Truth};
+use crate::verdict::Verb;
+
+/// A rule that speaks of the event.
+#[derive(Debug, Clone)]
+pub struct Match<'r> {
+    /// The rule.
+    pub rule: &'r Rule,
+    /// For deny, ask and everything but allow: the effects that it fired on, none where it speaks
+    /// of the event as a whole. For allow: the effects that it covers.
+    pub effects: Vec<usize>,
+    /// The rule speaks of the event as a whole.
+    pub whole: bool,
+    /// It fired on something that was not understood.
+    pub unknown: bool,
+    /// The verdict, where it differs from the rule's own (danger words).
+    pub verb: Option<Verb>,
+    /// Evaluated, not enforced: the rule's mode, the profile, or a pause.
+    pub observed: bool,
+}
+
+impl Match<'_> {
+    /// The verdict of the rule here.
+    pub fn verb(&self) -> Option<Verb> {
+        self.verb.or(self.rule.verdict.as_ref().map(|(verb, _)| *verb))
+    }
+}
+
+/// Everything that a judgement depends on beside the rules.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The event.
+    pub event: &'a Event,
+    /// What its call would do.
+    pub analysis: &'a Analysis,
+    /// What paths start from.
+    pub bases: &'a Bases,
+    /// The project's root.
+    pub project: &'a str,
+    /// How much is asked.
+    pub profile: Profile,
+}
+
+impl<'a> Case<'a> {
+    fn subject(&self) -> Subject<'a> {
+        Subject {
+            event: self.event,
+            analysis: self.analysis,
+            bases: self.bases,
+            project: self.project,
+        }
+    }
+
+    /// Does the rule speak of the case, and of what in it?
+    pub fn test<'r>(&self, rule: &'r Rule) -> Option<Match<'r>> {
+        if !rule.on.contains(self.event.kind) || !rule.conditions.event(&self.subject()) {
+            return None;
+        }
+        let observed = rule.observe
+            || (self.profile == Profile::Observe && rule.layer() == Layer::Pack);
+        let found = Match {
+            rule,
+            effects: Vec::new(),
+            whole: false,
+            unknown: false,
+            verb: None,
+            observed,
+        };
+        match rule.verdict {
+            Some((Verb::Allow, _)) => self.test_allow(found),
+            _ => self.test_other(found),
+        }
+    }
+
+    fn test_other<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
+        let rule = found.rule;
+        let s = self.subject();
+        let relaxed = |effect: Option<&Effect>| {
+            rule.unless.as_ref().is_some_and(|unless| unless.relaxes(&s, effect))
+        };
+        if rule.certainty == Certainty::Unknown {
+            return self.test_unknown(found);
+        }
+        if !rule.conditions.speaks_of_effects() {
+            // `unless` may speak of effects where the rule does not: then any effect counts.
+            let only_effects =
+                rule.unless.as_ref().is_some_and(|unless| unless.speaks_of_effects());
+            if only_effects && !self.analysis.effects.is_empty() {
+                found.effects = (0..self.analysis.effects.len())
+                    .filter(|at| !relaxed(Some(&self.analysis.effects[*at])))
+                    .collect();
+                return (!found.effects.is_empty()).then_some(found);
+            }
+            if relaxed(None) {
+                return None;
+            }
+            found.whole = true;
+            return Some(found);
+        }
+        for (at, effect) in self.analysis.effects.iter().enumerate() {
+            let truth = rule.conditions.effect(&s, effect);
+            if truth == Truth::No || relaxed(Some(effect)) {
+                continue;
+            }
+            let fires = match (effect.grade, truth) {
+                (Grade::Certain, Truth::Yes) => true,
+                (Grade::Certain | Grade::Possible, _) => self.fires_on_possible(rule),
+                (Grade::Unknown, _) => self.fires_on_unknown(rule, effect.word),
+            };
+            if fires {
+                found.unknown |= effect.grade == Grade::Unknown;
+                found.effects.push(at);
+            }
+        }
+        (!found.effects.is_empty()).then_some(found)
+    }
+
+    fn fires_on_possible(&self, rule: &Rule) -> bool {
+        self.profile == Profile::Strict
+            || rule.certainty == Certainty::Possible
+            || (rule.layer() == Layer::Pack && rule.severity == Severity::Critical)
+    }
+
+    /// A rule on that very word fires on what is not understood; the shipped ones leave it to
+    /// `not-understood`.
+    fn fires_on_unknown(&self, rule: &Rule, word: Word) -> bool {
+        rule.layer() != Layer::Pack
+            && rule.conditions.effect.contains(&word)
+            && (word.is_grave() || self.profile == Profile::Strict)
+    }
+
+    /// The shipped rule on what is not understood.
+    fn test_unknown<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
+        let strict = self.profile == Profile::Strict;
+        found.effects = (0..self.analysis.effects.len())
+            .filter(|at| {
+                let effect = &self.analysis.effects[*at];
+                effect.grade == Grade::Unknown && (effect.word.is_grave() || strict)
+            })
+            .collect();
+        if found.effects.is_empty() {
+            return None;
+        }
+        found.unknown = true;
+        let text = self.event.command().unwrap_or(&self.analysis.text);
+        if found.rule.danger.iter().any(|word| text.contains(word.as_str())) {
+            found.verb = Some(Verb::Deny);
+        }
+        Some(found)
+    }
+
+    fn test_allow<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
+        let rule = found.rule;
+        let s = self.subject();
+        let spoiled = |effect: Option<&Effect>| {
+            rule.unless.as_ref().is_some_and(|unless| unless.could_hold(&s, effect))
+        };
+        let effects = &self.analysis.effects;
+        if effects.is_empty() {
+            // Nothing that effects speak of happens: only a rule on the call as such speaks.
+            let speaks = !rule.conditions.speaks_of_effects() && !spoiled(None);
+            found.whole = speaks;
+            return speaks.then_some(found);
+        }
+        found.effects = (0..effects.len())
+            .filter(|at| {
+                rule.conditions.covers(&s, &effects[*at]) && !spoiled(Some(&effects[*at]))
+            })
+            .collect();
+        // A call of nothing but transparent executes is covered by any allow on reads.
+        found.whole =
+            rule.conditions.effect.contains(&Word::Read) && rule.conditions.command.is_empty();
+        (!found.effects.is_empty() || found.whole).then_some(found)
+    }
+
+    /// Do these allows cover the whole call?
+    ///
+    /// `others` are the rules that deny or ask: an effect that is only possible is not covered
+    /// where one of them could speak of it.
+    pub fn covered(&self, allows: &[&Match<'_>], others: &[&Rule]) -> bool {
+        let effects = &self.analysis.effects;
+        if effects.is_empty() {
+            return allows.iter().any(|allow| allow.whole);
+        }
+        let mut needed = false;
+        for (at, effect) in effects.iter().enumerate() {
+            if self.stands_for_itself(effect) {
+                continue;
+            }
+            needed = true;
+            if !allows.iter().any(|allow| allow.effects.contains(&at)) {
+                return false;
+            }
+            if effect.grade == Grade::Possible && others.iter().any(|r| self.could_stop(r, effect)) {
+                return false;
+            }
+            if effect.grade == Grade::Certain
+                && effect.path.as_ref().is_some_and(|t| t.extent != crate::effect::Extent::Exact)
+                && others.iter().any(|r| self.could_stop(r, effect))
+            {
+                // Something below the directory may be what another rule denies.
+                return false;
+            }
+        }
+        if needed { true } else { allows.iter().any(|allow| allow.whole || !allow.effects.is_empty()) }
+    }
+
+    /// A transparent execute: what it does is told by its other effects.
+    fn stands_for_itself(&self, effect: &Effect) -> bool {
+        effect.word == Word::Execute
+            && effect.grade == Grade::Certain
+            && effect
+                .command
+                .and_then(|at| self.analysis.commands.get(at))
+                .is_some_and(|c| c.transparent || (c.neutral_wrapper && c.genuine))
+    }
+
+    /// Could this deny or ask rule speak of the effect, were it certain?
+    fn could_stop(&self, rule: &Rule, effect: &Effect) -> bool {
+        let s = self.subject();
+        matches!(rule.verdict, Some((verb, _)) if verb.stops())
+            && rule.certainty != Certainty::Unknown
+            && rule.on.contains(self.event.kind)
+            && rule.conditions.speaks_of_effects()
+            && rule.conditions.event(&s)
+            && rule.conditions.effect(&s, effect) != Truth::No
+            && !rule.unless.as_ref().is_some_and(|unless| unless.relaxes(&s, Some(effect)))
+    }
+}
+
+/// The strongest of some matches: by verdict, then by authority, then by file order.
+pub fn strongest<'m, 'r>(
+    matches: impl IntoIterator<Item = &'m Match<'r>>,
+) -> Option<&'m Match<'r>>
+where
+    'r: 'm,
+{
+    let mut best: Option<&Match<'r>> = None;
+    for one in matches {
+        let stronger = best.is_none_or(|found| {
+            (one.verb(), one.rule.layer()) > (found.verb(), found.rule.layer())
+        });
+        if stronger {
+            best = Some(one);
+        }
+    }
+    best
+}
+
+/// May a stop be blocked once more? `before` = how often in a row this rule did so already.
+pub fn may_block_stop(event: &Event, rule: &Rule, before: u32) -> bool {
+    /// Claude Code overrides the ninth block in a row.
+    const CLIENT_CAP: u32 = 8;
+    if !matches!(event.kind, Kind::Stop | Kind::SubagentStop) {
+        return true;
+    }
+    if rule.repeat <= 1 { !event.stop_hook_active() } else { before < rule.repeat.min(CLIENT_CAP) }
+}

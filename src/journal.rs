@@ -1,0 +1,164 @@
+//! The journal: one JSON line per decision, appended in one write, redacted, never in the way.
+//!
+//! Nothing here can change a decision: every failure is swallowed, and it is written after the
+//! answer has left.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::redact;
+use crate::rule::file::JournalConfig;
+
+/// The longest text of a field that is kept, in bytes.
+const LONGEST: usize = 2_000;
+
+/// One decision.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Line {
+    /// When, RFC 3339 in UTC.
+    pub time: String,
+    /// The agent's id.
+    pub agent: String,
+    /// The event as the agent named it.
+    pub event: String,
+    /// The session's id.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub session: String,
+    /// The session's directory.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cwd: String,
+    /// The tool.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// The command, path or URL of the call, redacted and cut.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub what: String,
+    /// allow, ask, defer, deny, halt, or "silent".
+    pub decision: String,
+    /// The rule that gave the verdict.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub rule: String,
+    /// Its reason, redacted.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// Every rule that spoke: `user:x deny`, `user:y ask (observed)`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+    /// The input or result was changed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rewritten: bool,
+    /// What went wrong on the way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// How long the decision took, in milliseconds.
+    pub ms: f64,
+}
+
+/// Appends the line. Failures are nobody's business but `status`.
+pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
+    if !config.enabled {
+        return;
+    }
+    for text in [&mut line.what, &mut line.reason] {
+        *text = clean(text);
+    }
+    line.notes.iter_mut().for_each(|note| *note = clean(note));
+    let Ok(mut bytes) = serde_json::to_vec(&line) else { return };
+    bytes.push(b'\n');
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    let file = options.open(path).or_else(|error| {
+        if error.kind() != std::io::ErrorKind::NotFound {
+            return Err(error);
+        }
+        create_private_dir(path.parent().unwrap_or(path))?;
+        options.open(path)
+    });
+    let Ok(mut file) = file else { return };
+    // One write: lines of processes that run at once do not mix.
+    let _ = file.write_all(&bytes);
+    if file.metadata().is_ok_and(|meta| meta.len() > config.max_size) {
+        rotate(path, config.keep);
+    }
+}
+
+/// A directory that only its owner can look into.
+///
+/// # Errors
+/// Where the file system refuses.
+pub fn create_private_dir(dir: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(dir)
+}
+
+fn rotate(path: &Path, keep: u32) {
+    let name = |n: u32| path.with_extension(format!("jsonl.{n}"));
+    if keep == 0 {
+        let _ = fs::remove_file(path);
+        return;
+    }
+    for n in (1..keep).rev() {
+        let _ = fs::rename(name(n), name(n + 1));
+    }
+    let _ = fs::rename(path, name(1));
+}
+
+fn clean(text: &str) -> String {
+    let mut end = text.len().min(LONGEST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut out = redact::secrets(&text[..end]).into_owned();
+    if end < text.len() {
+        out.push_str(&format!(" [{} bytes more]", text.len() - end));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(what: &str) -> Line {
+        Line { what: what.into(), decision: "deny".into(), ..Line::default() }
+    }
+
+    #[test]
+    fn sx_09_one_private_redacted_line_each_and_rotation() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state/journal.jsonl");
+        let config = JournalConfig { max_size: 200, keep: 2, ..JournalConfig::default() };
+        append(&path, &config, line("curl -u bob https://bob:hunter2@x.org"));
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("hunter2") && text.ends_with("}\n"), "{text}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        for _ in 0..9 {
+            append(&path, &config, line("ls"));
+        }
+        let files: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert!(files.len() <= 3, "{files:?}");
+    }
+
+    #[test]
+    fn an_unwritable_place_is_no_error() {
+        append(Path::new("/dev/null/x/journal.jsonl"), &JournalConfig::default(), line("ls"));
+    }
+}

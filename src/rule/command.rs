@@ -1,0 +1,450 @@
+//! Command patterns: `git push (-f | --force)`, and when a sub-command is one of theirs.
+//!
+//! The program and the first operands stand in this order; options of the pattern may stand
+//! anywhere and in any spelling. Words are globs, `**` is any operands, `$` forbids more.
+
+use crate::effect::{Opt, SubCommand};
+
+use super::Truth;
+use super::glob;
+
+/// How many concrete patterns the alternatives of one pattern may make.
+const MOST_ALTERNATIVES: usize = 256;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Item {
+    Operand(String),
+    /// `**`
+    Gap,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct OptionPattern {
+    name: String,
+    value: Option<String>,
+}
+
+/// One pattern without alternatives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Concrete {
+    program: String,
+    items: Vec<Item>,
+    options: Vec<OptionPattern>,
+    /// `$`: no more operands.
+    closed: bool,
+    /// No more options either: what Claude Code's exact `Bash(git status)` means.
+    exact_options: bool,
+}
+
+/// A command pattern as written: any of its concrete forms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandPattern {
+    forms: Vec<Concrete>,
+    /// `!x` in a list excludes.
+    pub excludes: bool,
+}
+
+impl CommandPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// Why it cannot be meant.
+    pub fn parse(text: &str) -> Result<CommandPattern, String> {
+        let (excludes, text) = match text.strip_prefix('!') {
+            Some(rest) => (true, rest.trim_start()),
+            None => (false, text),
+        };
+        let mut tokens = tokenize(text)?;
+        let closed = tokens.last() == Some(&Token::Word("$".into()));
+        if closed {
+            tokens.pop();
+        }
+        if tokens.contains(&Token::Word("$".into())) {
+            return Err("`$` stands for the end, so nothing may follow it".into());
+        }
+        let lists = expand(&tokens)?;
+        let forms = lists
+            .into_iter()
+            .map(|words| concrete(words, closed))
+            .collect::<Result<Vec<_>, String>>()?;
+        Ok(CommandPattern { forms, excludes })
+    }
+
+    /// Reads the text inside Claude Code's `Bash(...)`: `git push:*`, `npm run *`, `git status`.
+    ///
+    /// # Errors
+    /// Why it cannot be meant.
+    pub fn from_permission(text: &str) -> Result<CommandPattern, String> {
+        let text = text.trim();
+        let (body, open) = if let Some(body) = text.strip_suffix(":*") {
+            (body, true)
+        } else if let Some(body) = text.strip_suffix(" *") {
+            (body, true)
+        } else {
+            (text, text == "*")
+        };
+        let words: Vec<String> = body
+            .split_whitespace()
+            .map(|word| if word == "*" { "**".into() } else { word.to_string() })
+            .collect();
+        let mut form = if words.is_empty() || body == "*" {
+            concrete(vec!["*".into()], false)?
+        } else {
+            concrete(words, false)?
+        };
+        form.closed = !open;
+        form.exact_options = !open;
+        Ok(CommandPattern { forms: vec![form], excludes: false })
+    }
+
+    /// The programs that the pattern names, where every form names one without globs.
+    pub fn programs(&self) -> Option<Vec<&str>> {
+        self.forms
+            .iter()
+            .map(|form| (!glob::is_glob(&form.program)).then_some(form.program.as_str()))
+            .collect()
+    }
+
+    /// Is this sub-command one of the pattern's? `Maybe` where that hangs on a value that is known
+    /// only at run time.
+    pub fn hits(&self, command: &SubCommand) -> Truth {
+        self.forms.iter().fold(Truth::No, |truth, form| truth.or(form.hits(command)))
+    }
+
+    /// May an allow on this pattern cover the sub-command: it matches for certain, the program is
+    /// what its name says, and every option beyond the pattern is known to be harmless?
+    pub fn covers(&self, command: &SubCommand) -> bool {
+        command.genuine
+            && self.forms.iter().any(|form| {
+                form.hits(command) == Truth::Yes
+                    && command.options.iter().all(|opt| {
+                        form.options.iter().any(|wanted| wanted.is(opt))
+                            || (!form.exact_options && opt.harmless)
+                    })
+                    && !command.args.iter().any(|arg| arg.text.is_none())
+            })
+    }
+}
+
+impl OptionPattern {
+    fn is(&self, opt: &Opt) -> bool {
+        let named = glob::matches(&self.name, &opt.name)
+            || opt.aliases.iter().any(|alias| glob::matches(&self.name, alias));
+        named || bundle(&self.name).is_some_and(|mut letters| letters.any(|l| l == opt.name))
+    }
+
+    fn holds(&self, command: &SubCommand) -> Truth {
+        let mut best = Truth::No;
+        for opt in &command.options {
+            let named = glob::matches(&self.name, &opt.name)
+                || opt.aliases.iter().any(|alias| glob::matches(&self.name, alias));
+            if !named {
+                continue;
+            }
+            best = best.or(match &self.value {
+                None => Truth::Yes,
+                Some(wanted) => match value_of(opt, command) {
+                    Value::Known(value) => Truth::from(glob::matches(wanted, value)),
+                    Value::Unknown => Truth::Maybe,
+                    Value::None => Truth::No,
+                },
+            });
+        }
+        if best == Truth::No
+            && self.value.is_none()
+            && let Some(letters) = bundle(&self.name)
+        {
+            let all = letters.fold(Truth::Yes, |truth, letter| {
+                let single = OptionPattern { name: letter, value: None };
+                truth.and(single.holds(command))
+            });
+            best = best.or(all);
+        }
+        // An argument known only at run time may be the option.
+        if best == Truth::No && command.args.iter().any(|arg| arg.text.is_none()) {
+            best = Truth::Maybe;
+        }
+        best
+    }
+}
+
+enum Value<'a> {
+    Known(&'a str),
+    Unknown,
+    None,
+}
+
+/// The value of an option in either form: `--opt=value`, or the next argument where the program's
+/// table does not say otherwise.
+fn value_of<'a>(opt: &'a Opt, command: &'a SubCommand) -> Value<'a> {
+    let arg = opt.value.as_ref().or_else(|| {
+        let at = command.args.iter().position(|arg| arg.span == opt.span)?;
+        let next = command.args.get(at + 1)?;
+        (command.doubtful.contains(&(at + 1))).then_some(next)
+    });
+    match arg {
+        Some(arg) => arg.text.as_deref().map_or(Value::Unknown, Value::Known),
+        None => Value::None,
+    }
+}
+
+/// `-rf` as `-r` and `-f`; None for what is not a bundle of letters.
+fn bundle(name: &str) -> Option<impl Iterator<Item = String> + '_> {
+    let letters = name.strip_prefix('-')?;
+    (letters.len() > 1 && letters.bytes().all(|b| b.is_ascii_alphanumeric()))
+        .then(|| letters.chars().map(|c| format!("-{c}")))
+}
+
+impl Concrete {
+    fn hits(&self, command: &SubCommand) -> Truth {
+        let program = if command.name.is_empty() {
+            Truth::Maybe
+        } else {
+            Truth::from(glob::matches(&self.program, &command.name))
+        };
+        if program == Truth::No {
+            return Truth::No;
+        }
+        let operands = operands(&self.items, command, &command.operands, self.closed);
+        if operands == Truth::No {
+            return Truth::No;
+        }
+        let mut truth = program.and(operands);
+        for option in &self.options {
+            truth = truth.and(option.holds(command));
+            if truth == Truth::No {
+                return Truth::No;
+            }
+        }
+        if self.exact_options && command.options.len() > self.options.len() {
+            return Truth::No;
+        }
+        truth
+    }
+}
+
+/// Matches the pattern's operands against those of the command, in order. An operand that may be
+/// the value of an option of unknown arity can be skipped.
+fn operands(items: &[Item], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
+    let doubtful = |at: &usize| command.doubtful.contains(at);
+    let Some((item, later)) = items.split_first() else {
+        return if !closed || rest.iter().all(doubtful) { Truth::Yes } else { Truth::No };
+    };
+    match item {
+        Item::Gap => {
+            if later.is_empty() {
+                return Truth::Yes;
+            }
+            let mut best = Truth::No;
+            for skip in 0..=rest.len() {
+                best = best.or(operands(later, command, &rest[skip..], closed));
+                if best == Truth::Yes {
+                    break;
+                }
+            }
+            best
+        }
+        Item::Operand(wanted) => {
+            let Some((at, others)) = rest.split_first() else { return Truth::No };
+            let here = match &command.args[*at].text {
+                Some(text) => Truth::from(glob::matches(wanted, text)),
+                None if wanted == "*" => Truth::Yes,
+                None => Truth::Maybe,
+            };
+            let mut best = Truth::No;
+            if here != Truth::No {
+                best = here.and(operands(later, command, others, closed));
+            }
+            if best != Truth::Yes && doubtful(at) {
+                best = best.or(operands(items, command, others, closed));
+            }
+            best
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Group(Vec<Vec<String>>),
+}
+
+fn tokenize(text: &str) -> Result<Vec<Token>, String> {
+    // Brackets and bars stand alone even without blanks around them; `[a(]` is not a case worth
+    // a grammar of its own.
+    let spaced = text.replace('(', " ( ").replace(')', " ) ").replace('|', " | ");
+    let mut out = Vec::new();
+    let mut group: Option<Vec<Vec<String>>> = None;
+    for word in spaced.split_whitespace() {
+        match (word, &mut group) {
+            ("(", None) => group = Some(vec![Vec::new()]),
+            ("(", Some(_)) => return Err("alternatives cannot stand inside alternatives".into()),
+            (")", Some(_)) => {
+                let lists = group.take().unwrap_or_default();
+                if lists.iter().any(Vec::is_empty) {
+                    return Err("an alternative is empty".into());
+                }
+                out.push(Token::Group(lists));
+            }
+            (")", None) => return Err("`)` without its `(`".into()),
+            ("|", Some(lists)) => lists.push(Vec::new()),
+            ("|", None) => return Err("`|` stands outside of `( )`: write `(a | b)`".into()),
+            (word, Some(lists)) => {
+                if let Some(list) = lists.last_mut() {
+                    list.push(word.to_string());
+                }
+            }
+            (word, None) => out.push(Token::Word(word.to_string())),
+        }
+    }
+    if group.is_some() {
+        return Err("`(` without its `)`".into());
+    }
+    if out.is_empty() {
+        return Err("the pattern is empty".into());
+    }
+    Ok(out)
+}
+
+/// Every way through the alternatives.
+fn expand(tokens: &[Token]) -> Result<Vec<Vec<String>>, String> {
+    let mut lists: Vec<Vec<String>> = vec![Vec::new()];
+    for token in tokens {
+        match token {
+            Token::Word(word) => lists.iter_mut().for_each(|list| list.push(word.clone())),
+            Token::Group(ways) => {
+                if lists.len() * ways.len() > MOST_ALTERNATIVES {
+                    return Err(format!("more than {MOST_ALTERNATIVES} combinations"));
+                }
+                lists = lists
+                    .iter()
+                    .flat_map(|list| {
+                        ways.iter().map(move |way| [list.as_slice(), way.as_slice()].concat())
+                    })
+                    .collect();
+            }
+        }
+    }
+    Ok(lists)
+}
+
+fn concrete(words: Vec<String>, closed: bool) -> Result<Concrete, String> {
+    let mut words = words.into_iter();
+    let program = words.next().ok_or("the pattern is empty")?;
+    if program.starts_with('-') {
+        return Err(format!("`{program}` is an option: the program comes first"));
+    }
+    if program == "**" {
+        return Err("the program comes first: `*` stands for any".into());
+    }
+    let program = program.rsplit('/').next().unwrap_or_default().to_string();
+    let mut form =
+        Concrete { program, items: Vec::new(), options: Vec::new(), closed, exact_options: false };
+    if let Some(why) = glob::fault(&form.program) {
+        return Err(format!("`{}` {why}", form.program));
+    }
+    for word in words {
+        if let Some(why) = glob::fault(&word) {
+            return Err(format!("`{word}` {why}"));
+        }
+        if word == "**" {
+            form.items.push(Item::Gap);
+        } else if word.len() > 1 && word.starts_with('-') && word != "--" {
+            let (name, value) = match word.split_once('=') {
+                Some((name, value)) => (name.to_string(), Some(value.to_string())),
+                None => (word, None),
+            };
+            form.options.push(OptionPattern { name, value });
+        } else {
+            form.items.push(Item::Operand(word));
+        }
+    }
+    Ok(form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effect::Arg;
+
+    /// A sub-command as the analysis of a program without options of its own would give it.
+    fn command(text: &str) -> SubCommand {
+        let mut words = text.split_whitespace();
+        let name = words.next().unwrap_or_default().to_string();
+        let mut out = SubCommand { name, genuine: true, ..SubCommand::default() };
+        for (at, word) in words.enumerate() {
+            let span = at..at + 1;
+            let text = (word != "?").then(|| word.to_string());
+            out.args.push(Arg { text, glob: false, span: span.clone() });
+            if word.starts_with('-') && word.len() > 1 {
+                let (name, value) = match word.split_once('=') {
+                    Some((name, value)) => (name, Some(value)),
+                    None => (word, None),
+                };
+                let value =
+                    value.map(|v| Arg { text: Some(v.into()), glob: false, span: span.clone() });
+                let opt = |name: &str| Opt {
+                    name: name.into(),
+                    aliases: if name == "-f" { &["--force"] } else { &[] },
+                    value: value.clone(),
+                    harmless: name == "-v",
+                    span: span.clone(),
+                };
+                match bundle(name) {
+                    Some(letters) if !name.starts_with("--") => {
+                        out.options.extend(letters.map(|l| opt(&l)));
+                    }
+                    _ => out.options.push(opt(name)),
+                }
+            } else {
+                out.operands.push(at);
+            }
+        }
+        out
+    }
+
+    fn hits(pattern: &str, text: &str) -> Truth {
+        CommandPattern::parse(pattern).unwrap().hits(&command(text))
+    }
+
+    #[test]
+    fn options_anywhere_operands_in_order() {
+        let force = "git push (-f | --force | --mirror)";
+        assert_eq!(hits(force, "git push -f origin main"), Truth::Yes);
+        assert_eq!(hits(force, "git push origin main --mirror"), Truth::Yes);
+        assert_eq!(hits(force, "git push origin main"), Truth::No);
+        assert_eq!(hits("git push --force", "git push -f"), Truth::Yes, "by the table's alias");
+        assert_eq!(hits("git push ** +*", "git push origin +main"), Truth::Yes);
+        assert_eq!(hits("git push ** +*", "git push origin main"), Truth::No);
+        assert_eq!(hits("npm (install | i | add)", "npm i x"), Truth::Yes);
+        assert_eq!(hits("rm -rf", "rm -f -r x"), Truth::Yes);
+        assert_eq!(hits("rm -rf", "rm -r x"), Truth::No);
+        assert_eq!(hits("kubectl --context=prod*", "kubectl get --context=prod-1 pods"), Truth::Yes);
+        assert_eq!(hits("ls $", "ls"), Truth::Yes);
+        assert_eq!(hits("ls $", "ls x"), Truth::No);
+        assert_eq!(hits("git push --force", "git push ?"), Truth::Maybe);
+    }
+
+    #[test]
+    fn an_allow_needs_harmless_options() {
+        let covers = |pattern: &str, text: &str| {
+            CommandPattern::parse(pattern).unwrap().covers(&command(text))
+        };
+        assert!(covers("ls", "ls -v x"));
+        assert!(!covers("ls", "ls --exec=x"));
+        assert!(covers("ls --*", "ls --exec=x"));
+        let exact = CommandPattern::from_permission("git status").unwrap();
+        assert!(exact.covers(&command("git status")));
+        assert!(!exact.covers(&command("git status -v")));
+        let open = CommandPattern::from_permission("git status:*").unwrap();
+        assert!(open.covers(&command("git status -v x")));
+        assert!(!open.covers(&command("git push")));
+    }
+
+    #[test]
+    fn faults() {
+        for bad in ["", "( a", "a | b", "-f", "a $ b", "a (b | )"] {
+            assert!(CommandPattern::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,696 @@
+//! Every kind of condition: its key, its documentation, how it is read and when it holds.
+//!
+//! To add one: a field in [`Conditions`], a line in [`KEYS`], an arm in [`Conditions::read`] and
+//! its test in [`Conditions::event`] or [`Conditions::effect`].
+
+use serde_json::Value;
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::effect::{Analysis, Effect, Grade, Source, Word};
+use crate::event::Event;
+
+use super::command::CommandPattern;
+use super::file::Reader;
+use super::path::{self, Bases, PathPattern};
+use super::{Command, Regex, Truth, glob};
+
+/// The keys of conditions and what each means: `check` hints from it, docs are made from it.
+pub const KEYS: &[(&str, &str)] = &[
+    ("agent", "globs over the agent's id"),
+    ("tool", "globs over Claude Code's tool names, whatever the agent calls them"),
+    ("effect", "one of the words; `path`, `host`, `command` and `unless` speak of that same effect"),
+    ("command", "command patterns: program, first operands in order, options anywhere"),
+    ("path", "path patterns: /x, ~/x, ./x, or x at any depth; D/. is the directory itself"),
+    ("host", "globs over host names; *.x.org does not hold for x.org"),
+    ("match", "a line of Claude Code's permission syntax: Bash(git push:*), Read(./.env)"),
+    ("prompt", "regex over the user's prompt"),
+    ("input", "table of field to value over the tool's input (the payload, where there is no tool)"),
+    ("response", "table of field to value over what the tool returned"),
+    ("when", "table of circumstances: see the keys of when"),
+];
+
+/// The keys of `when` and what each means.
+pub const WHEN_KEYS: &[(&str, &str)] = &[
+    ("cwd", "path patterns over the session's directory"),
+    ("project", "path patterns over the project's root"),
+    ("permission_mode", "globs: default, plan, acceptEdits, bypassPermissions, dontAsk, auto"),
+    ("source", "globs over SessionStart's and ConfigChange's source"),
+    ("subagent", "true = called inside a subagent"),
+    ("agent_type", "globs over the subagent's type"),
+    ("trigger", "globs: manual, auto, init, maintenance"),
+    ("notification_type", "globs over the notification's type"),
+    ("success", "true = the tool succeeded"),
+    ("stop_hook_active", "true = the agent goes on because of a stop hook already"),
+    ("run", "a command: holds on exit 0; asked once per call"),
+];
+
+/// What all conditions of a rule or of its `unless` ask for. An empty list asks for nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Conditions {
+    /// `agent`
+    pub agent: Vec<Name>,
+    /// `tool`
+    pub tool: Vec<Name>,
+    /// `effect`
+    pub effect: Vec<Word>,
+    /// `command`
+    pub command: Vec<CommandPattern>,
+    /// `path`
+    pub path: Vec<PathPattern>,
+    /// `host`
+    pub host: Vec<Name>,
+    /// `match`
+    pub permission: Vec<Permission>,
+    /// `prompt`
+    pub prompt: Vec<Regex>,
+    /// `input`
+    pub input: Vec<FieldTest>,
+    /// `response`
+    pub response: Vec<FieldTest>,
+    /// `when`
+    pub when: When,
+}
+
+/// The circumstances of `when`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct When {
+    /// Over the session's directory.
+    pub cwd: Vec<PathPattern>,
+    /// Over the project's root.
+    pub project: Vec<PathPattern>,
+    /// Globs over string fields of the payload: the field's name and its globs.
+    pub fields: Vec<(&'static str, Vec<Name>)>,
+    /// Called inside a subagent?
+    pub subagent: Option<bool>,
+    /// Did the tool succeed?
+    pub success: Option<bool>,
+    /// Going on because of a stop hook already?
+    pub stop_hook_active: Option<bool>,
+    /// Holds when this exits 0: the caller asks it.
+    pub run: Option<Command>,
+}
+
+/// A glob over a name; `!x` in a list excludes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    kind: NameKind,
+    excludes: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum NameKind {
+    Glob(String),
+    /// A matcher with other characters than names and globs have: the client's unanchored regex.
+    Regex(Regex),
+}
+
+/// One line of Claude Code's permission syntax.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Permission {
+    /// `Bash(git push:*)`
+    Command(CommandPattern),
+    /// `Read(./.env)` and `Edit(...)`: a path of reads, or of writes.
+    Path(Word, PathPattern),
+    /// `WebFetch(domain:x.org)`
+    Host(Name),
+    /// `WebSearch`, `mcp__server`, `mcp__server__tool`: the whole tool.
+    Tool(String),
+}
+
+/// A test of one field of a JSON value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldTest {
+    /// As written: `edits[].new_string`.
+    pub field: String,
+    /// What the value must be: any of them.
+    pub tests: Vec<ValueTest>,
+}
+
+/// What a value must be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ValueTest {
+    /// A glob over the whole value as text.
+    Glob(String),
+    /// Exactly this.
+    Equals(Value),
+    /// A regex somewhere in the value as text.
+    Regex(Regex),
+    /// Present, or absent.
+    Exists(bool),
+}
+
+/// What conditions are tested on.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The event.
+    pub event: &'a Event,
+    /// What its call would do.
+    pub analysis: &'a Analysis,
+    /// What paths start from.
+    pub bases: &'a Bases,
+    /// The project's root.
+    pub project: &'a str,
+}
+
+impl Name {
+    /// Reads a glob, or a matcher of a hook entry where `matcher` is set: only letters, digits,
+    /// `_ - , |` and blanks = a list of exact names, anything else an unanchored regex.
+    pub fn parse(text: &str, matcher: bool) -> Vec<Name> {
+        let (excludes, text) = match text.strip_prefix('!') {
+            Some(rest) if !matcher => (true, rest),
+            _ => (false, text),
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '|' | ',' | ' ');
+        let name = |kind| Name { kind, excludes };
+        if matcher && (text.is_empty() || text == "*") {
+            vec![name(NameKind::Glob("*".into()))]
+        } else if text.chars().all(plain) {
+            text.split(['|', ','])
+                .map(|part| name(NameKind::Glob(part.trim().to_string())))
+                .collect()
+        } else if matcher {
+            vec![name(NameKind::Regex(Regex::new(text)))]
+        } else {
+            vec![name(NameKind::Glob(text.to_string()))]
+        }
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        match &self.kind {
+            NameKind::Glob(pattern) => glob::matches(pattern, name),
+            NameKind::Regex(regex) => regex.is_match(name),
+        }
+    }
+}
+
+/// Does the list hold for the name: some glob does, and no exclusion.
+fn names_hold(names: &[Name], name: &str) -> bool {
+    let mut wanted = names.iter().filter(|n| !n.excludes).peekable();
+    let any = wanted.peek().is_none() || wanted.any(|n| n.holds(name));
+    any && !names.iter().any(|n| n.excludes && n.holds(name))
+}
+
+/// Does the list hold for a tool? `Task` is the old name of `Agent`; `-` and `_` are the same in
+/// the names of MCP servers.
+fn tool_holds(names: &[Name], tool: &str) -> bool {
+    if names_hold(names, tool) {
+        return true;
+    }
+    match tool {
+        "Agent" => names_hold(names, "Task"),
+        _ if tool.starts_with("mcp__") && tool.contains('-') => {
+            names_hold(names, &tool.replace('-', "_"))
+        }
+        _ => false,
+    }
+}
+
+impl Conditions {
+    /// Reads one key. False = the key is none of conditions.
+    pub fn read(
+        &mut self,
+        key: &str,
+        value: &Spanned<DeValue<'_>>,
+        matcher: bool,
+        r: &mut Reader<'_>,
+    ) -> bool {
+        match key {
+            "agent" => self.agent = r.names(value, false),
+            "tool" => self.tool = r.names(value, matcher),
+            "host" => {
+                self.host = r.names(value, false);
+                for name in &mut self.host {
+                    if let NameKind::Glob(glob) = &mut name.kind {
+                        glob.make_ascii_lowercase();
+                    }
+                }
+            }
+            "effect" => {
+                for (text, span) in r.strings(value) {
+                    match text.as_str() {
+                        "modify" => {
+                            self.effect.extend([Word::Write, Word::Delete, Word::Permission]);
+                        }
+                        _ => match Word::from_text(&text) {
+                            Some(word) => self.effect.push(word),
+                            None => r.unknown_word("effect", &text, span, effect_words()),
+                        },
+                    }
+                }
+            }
+            "command" => self.command = r.each(value, "bad-command", CommandPattern::parse),
+            "path" => self.path = r.each(value, "bad-path", PathPattern::parse),
+            "match" => self.permission = r.each(value, "bad-match", Permission::parse),
+            "prompt" => self.prompt = r.regexes(value),
+            "input" => self.input = r.field_tests(value),
+            "response" => self.response = r.field_tests(value),
+            "when" => self.when.read(value, r),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Do any of these speak of a single effect?
+    pub fn speaks_of_effects(&self) -> bool {
+        !self.effect.is_empty()
+            || !self.command.is_empty()
+            || !self.path.is_empty()
+            || !self.host.is_empty()
+            || self.permission.iter().any(|p| !matches!(p, Permission::Tool(_)))
+    }
+
+    /// Do any of these look at text that says nothing of what a shell command does?
+    pub fn speaks_of_text(&self) -> bool {
+        !self.input.is_empty() || !self.response.is_empty() || !self.prompt.is_empty()
+    }
+
+    /// Is nothing asked for?
+    pub fn is_empty(&self) -> bool {
+        *self == Conditions::default()
+    }
+
+    /// Do the conditions on the event itself hold (all but `when.run`)?
+    pub fn event(&self, s: &Subject<'_>) -> bool {
+        let event = s.event;
+        (self.agent.is_empty() || names_hold(&self.agent, event.agent))
+            && (self.tool.is_empty()
+                || (!event.tool.is_empty() && tool_holds(&self.tool, &event.tool)))
+            && (self.prompt.is_empty()
+                || event.prompt().is_some_and(|p| self.prompt.iter().any(|re| re.is_match(p))))
+            && self.input.iter().all(|test| {
+                if event.kind.is_tool() {
+                    test.holds(&event.input)
+                } else {
+                    test.holds_in(|key| event.raw.get(key))
+                }
+            })
+            && self
+                .response
+                .iter()
+                .all(|test| event.response().is_some_and(|response| test.holds(response)))
+            && (self.permission.is_empty()
+                || self.speaks_of_effects()
+                || self.permission.iter().any(|p| p.tool_holds(&event.tool)))
+            && self.when.holds(s)
+    }
+
+    /// Is this effect one that the conditions speak of? For deny and ask.
+    pub fn effect(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
+        let mut truth = Truth::Yes;
+        if !self.effect.is_empty() && !self.effect.contains(&effect.word) {
+            return Truth::No;
+        }
+        let command = effect.command.and_then(|at| s.analysis.commands.get(at));
+        if self.command.is_empty()
+            && self.effect.contains(&Word::Execute)
+            && effect.word == Word::Execute
+            && effect.grade == Grade::Certain
+            && command.is_some_and(|c| c.transparent)
+        {
+            return Truth::No;
+        }
+        if !self.command.is_empty() {
+            // Without an effect word, the command as such is meant: one effect stands for it.
+            if self.effect.is_empty() && self.path.is_empty() && self.host.is_empty()
+                && effect.word != Word::Execute
+            {
+                return Truth::No;
+            }
+            truth = truth.and(command.map_or(Truth::No, |c| commands_hit(&self.command, c)));
+        }
+        if !self.path.is_empty() {
+            truth = truth.and(match &effect.path {
+                Some(target) => path::any_hits(&self.path, target, s.bases),
+                None if effect.grade == Grade::Unknown => Truth::Maybe,
+                None => Truth::No,
+            });
+        }
+        if !self.host.is_empty() {
+            truth = truth.and(match &effect.host {
+                Some(host) => Truth::from(names_hold(&self.host, host)),
+                None if matches!(effect.word, Word::Network | Word::Send | Word::Remote) => {
+                    Truth::Maybe
+                }
+                None => Truth::No,
+            });
+        }
+        if self.permission.iter().any(|p| !matches!(p, Permission::Tool(_))) {
+            let any = self.permission.iter().fold(Truth::No, |t, p| t.or(p.hits(s, effect)));
+            truth = truth.and(any);
+        }
+        truth
+    }
+
+    /// Does this allow cover the effect whole? Unknown is never covered.
+    pub fn covers(&self, s: &Subject<'_>, effect: &Effect) -> bool {
+        if effect.grade == Grade::Unknown {
+            return false;
+        }
+        if !self.speaks_of_effects() {
+            return !(s.analysis.commands.first().is_some() && self.speaks_of_text());
+        }
+        if !self.effect.is_empty() && !self.effect.contains(&effect.word) {
+            return false;
+        }
+        let command = effect.command.and_then(|at| s.analysis.commands.get(at));
+        let own = matches!(effect.source, Source::Program | Source::Operand);
+        // An allow on a command is about what that program itself does to its own operands.
+        let plain = match effect.word {
+            Word::Execute | Word::Read | Word::Network | Word::Send | Word::Listen => own,
+            Word::Write | Word::Delete => effect.source == Source::Operand,
+            Word::Permission | Word::Process | Word::System => own && !self.effect.is_empty(),
+            Word::Privilege | Word::Remote | Word::Code | Word::PipeToInterpreter => {
+                own && self.effect.contains(&effect.word)
+            }
+        };
+        if !self.command.is_empty() {
+            let covered = command.is_some_and(|c| {
+                self.command.iter().any(|p| !p.excludes && p.covers(c))
+                    && !self.command.iter().any(|p| p.excludes && p.hits(c) != Truth::No)
+            });
+            if !covered || !plain {
+                return false;
+            }
+        }
+        if !self.path.is_empty()
+            && !effect.path.as_ref().is_some_and(|t| path::any_covers(&self.path, t, s.bases))
+        {
+            // An allow on a command and paths covers the execute of that command as well.
+            let execute = effect.word == Word::Execute && !self.command.is_empty();
+            if !execute {
+                return false;
+            }
+        }
+        if !self.host.is_empty()
+            && !effect.host.as_ref().is_some_and(|host| names_hold(&self.host, host))
+            && !(effect.word == Word::Execute && !self.command.is_empty())
+        {
+            return false;
+        }
+        let mut permissions =
+            self.permission.iter().filter(|p| !matches!(p, Permission::Tool(_))).peekable();
+        if permissions.peek().is_some() {
+            return permissions.any(|p| match p {
+                Permission::Command(pattern) => {
+                    plain && command.is_some_and(|c| pattern.covers(c))
+                }
+                Permission::Path(word, pattern) => {
+                    effect.word == *word
+                        && effect.path.as_ref().is_some_and(|t| pattern.covers(t, s.bases))
+                }
+                Permission::Host(name) => {
+                    effect.word == Word::Network
+                        && effect.host.as_ref().is_some_and(|host| name.holds(host))
+                }
+                Permission::Tool(_) => false,
+            });
+        }
+        true
+    }
+
+    /// As an `unless`: does it relax a deny or ask on this effect? Only what is certain does.
+    pub fn relaxes(&self, s: &Subject<'_>, effect: Option<&Effect>) -> bool {
+        if !self.event(s) {
+            return false;
+        }
+        if !self.speaks_of_effects() {
+            return true;
+        }
+        let Some(effect) = effect.filter(|effect| effect.grade != Grade::Unknown) else {
+            return false;
+        };
+        if !self.effect.is_empty() && !self.effect.contains(&effect.word) {
+            return false;
+        }
+        let commands = &s.analysis.commands;
+        let command_holds = self.command.is_empty() || {
+            // The command itself or one that wraps it.
+            let mut at = effect.command;
+            let mut steps = 0;
+            loop {
+                let Some(command) = at.and_then(|at| commands.get(at)) else { break false };
+                if commands_hit(&self.command, command) == Truth::Yes {
+                    break true;
+                }
+                at = command.parent;
+                steps += 1;
+                if steps > commands.len() {
+                    break false;
+                }
+            }
+        };
+        command_holds
+            && (self.path.is_empty()
+                || effect.path.as_ref().is_some_and(|t| path::any_covers(&self.path, t, s.bases)))
+            && (self.host.is_empty()
+                || effect.host.as_ref().is_some_and(|host| names_hold(&self.host, host)))
+            && self
+                .permission
+                .iter()
+                .filter(|p| !matches!(p, Permission::Tool(_)))
+                .all(|p| p.hits(s, effect) == Truth::Yes)
+    }
+
+    /// As an `unless` of an allow: could it hold for this effect? Then nothing is allowed.
+    pub fn could_hold(&self, s: &Subject<'_>, effect: Option<&Effect>) -> bool {
+        self.event(s)
+            && (!self.speaks_of_effects()
+                || effect.is_none_or(|effect| self.effect(s, effect) != Truth::No))
+    }
+}
+
+fn commands_hit(patterns: &[CommandPattern], command: &crate::effect::SubCommand) -> Truth {
+    let mut best = Truth::No;
+    if patterns.iter().all(|p| p.excludes) {
+        best = Truth::Yes;
+    }
+    for pattern in patterns.iter().filter(|p| !p.excludes) {
+        best = best.or(pattern.hits(command));
+    }
+    if patterns.iter().any(|p| p.excludes && p.hits(command) == Truth::Yes) {
+        return Truth::No;
+    }
+    best
+}
+
+impl When {
+    fn read(&mut self, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) {
+        let Some(table) = r.table(value, "when") else { return };
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "cwd" => self.cwd = r.each(value, "bad-path", PathPattern::parse),
+                "project" => self.project = r.each(value, "bad-path", PathPattern::parse),
+                "permission_mode" => self.field("permission_mode", value, r),
+                "source" => self.field("source", value, r),
+                "agent_type" => self.field("agent_type", value, r),
+                "trigger" => self.field("trigger", value, r),
+                "notification_type" => self.field("notification_type", value, r),
+                "subagent" => self.subagent = r.boolean(value),
+                "success" => self.success = r.boolean(value),
+                "stop_hook_active" => self.stop_hook_active = r.boolean(value),
+                "run" => self.run = r.command(value),
+                other => r.unknown_key(other, key.span(), WHEN_KEYS.iter().map(|(k, _)| *k)),
+            }
+        }
+    }
+
+    fn field(&mut self, name: &'static str, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) {
+        let names = r.names(value, false);
+        self.fields.push((name, names));
+    }
+
+    fn holds(&self, s: &Subject<'_>) -> bool {
+        let event = s.event;
+        let place = |patterns: &[PathPattern], dir: &str| {
+            patterns.is_empty() || {
+                let target = path::exact(dir);
+                path::any_hits(patterns, &target, s.bases) == Truth::Yes
+            }
+        };
+        place(&self.cwd, &event.cwd)
+            && place(&self.project, s.project)
+            && self
+                .fields
+                .iter()
+                .all(|(field, names)| event.str(field).is_some_and(|text| names_hold(names, text)))
+            && self.subagent.is_none_or(|inside| event.str("agent_id").is_some() == inside)
+            && self.success.is_none_or(|wanted| event.success() == Some(wanted))
+            && self.stop_hook_active.is_none_or(|wanted| event.stop_hook_active() == wanted)
+    }
+}
+
+impl Permission {
+    fn parse(text: &str) -> Result<Permission, String> {
+        let text = text.trim();
+        let Some((tool, rest)) = text.split_once('(') else {
+            return if text.is_empty() {
+                Err("the match is empty".into())
+            } else if text == "Bash" {
+                Ok(Permission::Command(CommandPattern::from_permission("*")?))
+            } else {
+                Ok(Permission::Tool(text.to_string()))
+            };
+        };
+        let inside = rest.strip_suffix(')').ok_or("`(` without its `)`")?;
+        match tool {
+            "Bash" => Ok(Permission::Command(CommandPattern::from_permission(inside)?)),
+            "Read" | "Grep" | "Glob" | "LS" => {
+                Ok(Permission::Path(Word::Read, permission_path(inside)?))
+            }
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => {
+                Ok(Permission::Path(Word::Write, permission_path(inside)?))
+            }
+            "WebFetch" => match inside.strip_prefix("domain:") {
+                Some(domain) => Ok(Permission::Host(Name {
+                    kind: NameKind::Glob(domain.trim().to_ascii_lowercase()),
+                    excludes: false,
+                })),
+                None => Err("WebFetch takes domain:NAME".into()),
+            },
+            _ => Err(format!("`{tool}` takes nothing in brackets here; name a path or command rule")),
+        }
+    }
+
+    fn tool_holds(&self, tool: &str) -> bool {
+        match self {
+            Permission::Tool(name) => {
+                name == tool
+                    || (tool == "Agent" && name == "Task")
+                    || glob::matches(name, tool)
+                    // `mcp__server` names every tool of that server.
+                    || (name.starts_with("mcp__")
+                        && tool.strip_prefix(name.as_str()).is_some_and(|t| t.starts_with("__")))
+            }
+            _ => false,
+        }
+    }
+
+    fn hits(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
+        match self {
+            Permission::Command(pattern) => match effect.command {
+                Some(at) if effect.word == Word::Execute => {
+                    s.analysis.commands.get(at).map_or(Truth::No, |c| pattern.hits(c))
+                }
+                _ => Truth::No,
+            },
+            Permission::Path(word, pattern) => match &effect.path {
+                // A rule on edits is one on every change.
+                Some(target)
+                    if effect.word == *word
+                        || (*word == Word::Write && effect.word == Word::Delete) =>
+                {
+                    pattern.hits(target, s.bases)
+                }
+                None if effect.grade == Grade::Unknown && effect.word == *word => Truth::Maybe,
+                _ => Truth::No,
+            },
+            Permission::Host(name) => match &effect.host {
+                Some(host) if effect.word == Word::Network => Truth::from(name.holds(host)),
+                _ => Truth::No,
+            },
+            Permission::Tool(_) => Truth::from(self.tool_holds(&s.event.tool)),
+        }
+    }
+}
+
+/// Claude Code's own path syntax: `//x` is absolute, `/x` starts at the project, a bare name holds
+/// at any depth, all else is relative to the project.
+fn permission_path(text: &str) -> Result<PathPattern, String> {
+    if let Some(rest) = text.strip_prefix("//") {
+        PathPattern::parse(&format!("/{rest}"))
+    } else if text.starts_with('/') {
+        PathPattern::parse(&format!(".{text}"))
+    } else if text.starts_with("~/") || text.starts_with("./") || !text.contains('/') {
+        PathPattern::parse(text)
+    } else {
+        PathPattern::parse(&format!("./{text}"))
+    }
+}
+
+impl FieldTest {
+    /// Does any value at this field path satisfy the test?
+    pub fn holds(&self, value: &Value) -> bool {
+        self.holds_in(|key| value.get(key))
+    }
+
+    fn holds_in<'v>(&self, first: impl Fn(&str) -> Option<&'v Value>) -> bool {
+        let mut found = Vec::new();
+        let (head, rest) = match self.field.split_once('.') {
+            Some((head, rest)) => (head, Some(rest)),
+            None => (self.field.as_str(), None),
+        };
+        let (name, spread) = match head.strip_suffix("[]") {
+            Some(name) => (name, true),
+            None => (head, false),
+        };
+        if let Some(value) = first(name) {
+            collect(value, spread, rest, &mut found);
+        }
+        self.tests.iter().any(|test| test.holds(&found))
+    }
+}
+
+fn collect<'v>(value: &'v Value, spread: bool, rest: Option<&str>, out: &mut Vec<&'v Value>) {
+    if spread {
+        if let Value::Array(items) = value {
+            items.iter().for_each(|item| collect(item, false, rest, out));
+        }
+        return;
+    }
+    let Some(rest) = rest else {
+        out.push(value);
+        return;
+    };
+    let (head, rest) = match rest.split_once('.') {
+        Some((head, rest)) => (head, Some(rest)),
+        None => (rest, None),
+    };
+    let (name, spread) = match head.strip_suffix("[]") {
+        Some(name) => (name, true),
+        None => (head, false),
+    };
+    let next = match value {
+        Value::Array(items) => name.parse::<usize>().ok().and_then(|at| items.get(at)),
+        other => other.get(name),
+    };
+    if let Some(next) = next {
+        collect(next, spread, rest, out);
+    }
+}
+
+impl ValueTest {
+    fn holds(&self, found: &[&Value]) -> bool {
+        match self {
+            ValueTest::Exists(wanted) => found.iter().any(|v| !v.is_null()) == *wanted,
+            ValueTest::Equals(wanted) => found.iter().any(|v| same(v, wanted)),
+            ValueTest::Glob(pattern) => {
+                found.iter().any(|v| text(v).is_some_and(|t| glob::matches(pattern, &t)))
+            }
+            ValueTest::Regex(regex) => {
+                found.iter().any(|v| text(v).is_some_and(|t| regex.is_match(&t)))
+            }
+        }
+    }
+}
+
+/// Numbers compare by value: `1` in a rule is `1.0` in a payload.
+fn same(a: &Value, b: &Value) -> bool {
+    a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a == b)
+}
+
+/// A value as the text that globs and regexes see.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Null => None,
+        other => serde_json::to_string(other).ok(),
+    }
+}
+
+/// The words of `effect`, composite ones included.
+pub fn effect_words() -> impl Iterator<Item = &'static str> {
+    Word::ALL.iter().map(|word| word.text()).chain(["modify"])
+}

@@ -1,0 +1,161 @@
+//! Faults of a rule file: what is wrong, where, and how to mend it. All of a file at once.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// How bad a fault is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gravity {
+    /// Works, but probably not as meant.
+    Warning,
+    /// The rule (or the file) cannot be used.
+    Error,
+}
+
+/// One thing that is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// A stable code, as documented in docs/rules.md: `unknown-key`.
+    pub code: &'static str,
+    /// How bad.
+    pub gravity: Gravity,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// How to mend it, where that is known.
+    pub hint: Option<String>,
+    /// The bytes of the file that it is about.
+    pub span: Range<usize>,
+    /// The rule it belongs to; None = the file as a whole.
+    pub rule: Option<String>,
+}
+
+/// A position for people: both count from 1, the column in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+/// Where a byte of the text stands.
+pub fn position(text: &str, offset: usize) -> Position {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    let before = &text[..offset];
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    Position {
+        line: before.matches('\n').count() + 1,
+        column: before[start..].chars().count() + 1,
+    }
+}
+
+impl Fault {
+    /// `FILE:3:1: error[unknown-key]: ...` on one line, for answers to agents and for journals.
+    pub fn line(&self, file: &str, text: &str) -> String {
+        let Position { line, column } = position(text, self.span.start);
+        let mut out = format!("{file}:{line}:{column}: {}[{}]: {}", self.word(), self.code, self.message);
+        if let Some(hint) = &self.hint {
+            let _ = write!(out, " ({hint})");
+        }
+        out
+    }
+
+    /// The whole report with the line of the file and a caret below it.
+    pub fn report(&self, file: &str, text: &str) -> String {
+        let Position { line, column } = position(text, self.span.start);
+        let source = text.lines().nth(line - 1).unwrap_or_default();
+        let shown: String = source.chars().take(200).collect();
+        let width = text
+            .get(self.span.clone())
+            .map_or(1, |bad| bad.lines().next().unwrap_or_default().chars().count())
+            .clamp(1, shown.chars().count().saturating_sub(column - 1).max(1));
+        let gutter = " ".repeat(line.to_string().len());
+        let pad: String =
+            source.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let mut out = String::new();
+        let _ = writeln!(out, "{}[{}]: {}", self.word(), self.code, self.message);
+        let _ = writeln!(out, "{gutter}--> {file}:{line}:{column}");
+        let _ = writeln!(out, "{gutter} |");
+        let _ = writeln!(out, "{line} | {shown}");
+        let _ = writeln!(out, "{gutter} | {pad}{}", "^".repeat(width));
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(out, "{gutter} = help: {hint}");
+        }
+        out
+    }
+
+    /// `error` or `warning`.
+    pub fn word(&self) -> &'static str {
+        match self.gravity {
+            Gravity::Error => "error",
+            Gravity::Warning => "warning",
+        }
+    }
+}
+
+/// The candidate that was probably meant: at most a third of its letters differ.
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= (candidate.len().max(word.len()) / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edit distance with neighbours swapped counted once.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().take(64).collect();
+    let b: Vec<char> = b.to_lowercase().chars().take(64).collect();
+    let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    for j in 0..=b.len() {
+        rows[0][j] = j;
+    }
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let cost = usize::from(a[i - 1] != b[j - 1]);
+            let mut best =
+                (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + cost);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typo_finds_its_word() {
+        assert_eq!(did_you_mean("comand", ["command", "context"]), Some("command"));
+        assert_eq!(did_you_mean("dney", ["deny", "defer"]), Some("deny"));
+        assert_eq!(did_you_mean("zzz", ["deny", "defer"]), None);
+    }
+
+    #[test]
+    fn the_caret_stands_below_the_word() {
+        let text = "[rule.x]\ncomand = \"ls\"\n";
+        let fault = Fault {
+            code: "unknown-key",
+            gravity: Gravity::Error,
+            message: "unknown key `comand`".into(),
+            hint: Some("did you mean `command`?".into()),
+            span: 9..15,
+            rule: Some("x".into()),
+        };
+        assert_eq!(
+            fault.report("f.toml", text),
+            "error[unknown-key]: unknown key `comand`\n --> f.toml:2:1\n  |\n2 | comand = \"ls\"\n  | ^^^^^^\n  = help: did you mean `command`?\n"
+        );
+    }
+}

@@ -1,0 +1,312 @@
+//! Rules: what a rule is once it has been read and found sound.
+//!
+//! `file.rs` reads rule files and collects every fault, `condition.rs` holds each kind of condition
+//! with its keys, its test and its documentation, `command.rs`, `path.rs` and `glob.rs` are the
+//! patterns, `template.rs` the texts with placeholders, `shipped.rs` the packs inside the binary.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use crate::event::KindSet;
+use crate::verdict::Verb;
+
+pub mod command;
+pub mod condition;
+pub mod fault;
+pub mod file;
+pub mod glob;
+pub mod path;
+pub mod shipped;
+pub mod template;
+
+pub use condition::Conditions;
+pub use template::Template;
+
+/// Three-valued: what hangs on a value known only at run time is neither yes nor no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Truth {
+    /// Certainly not.
+    No,
+    /// Perhaps.
+    Maybe,
+    /// Certainly.
+    Yes,
+}
+
+impl Truth {
+    /// Both hold.
+    #[must_use]
+    pub fn and(self, other: Truth) -> Truth {
+        self.min(other)
+    }
+
+    /// One of them holds.
+    #[must_use]
+    pub fn or(self, other: Truth) -> Truth {
+        self.max(other)
+    }
+}
+
+impl From<bool> for Truth {
+    fn from(holds: bool) -> Truth {
+        if holds { Truth::Yes } else { Truth::No }
+    }
+}
+
+/// Where a rule comes from. A later one has more authority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// Shipped with hookctl.
+    Pack,
+    /// `.hookctl.toml` of the project.
+    Project,
+    /// `.hookctl.local.toml` of the project.
+    Local,
+    /// The user's own file.
+    User,
+    /// The machine's administrator.
+    Managed,
+}
+
+impl Layer {
+    /// As shown before a rule's id: `user:no-force-push`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layer::Pack => "pack",
+            Layer::Project => "project",
+            Layer::Local => "local",
+            Layer::User => "user",
+            Layer::Managed => "managed",
+        }
+    }
+
+    /// Do rules of this layer belong to a repository's content?
+    pub const fn is_project(self) -> bool {
+        matches!(self, Layer::Project | Layer::Local)
+    }
+}
+
+/// How much harm a rule is about: shipped critical rules also fire on what is only possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Severity {
+    /// A habit.
+    Low,
+    /// The usual.
+    #[default]
+    Medium,
+    /// Hard to undo.
+    High,
+    /// Cannot be undone.
+    Critical,
+}
+
+/// From which grade on a deny or ask fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Certainty {
+    /// What the profile says.
+    #[default]
+    Profile,
+    /// On possible effects too, in every profile.
+    Possible,
+    /// Only on what was not understood: the shipped rule `not-understood`.
+    Unknown,
+}
+
+/// A text from one of three places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Text {
+    /// Written in the rule.
+    Plain(Template),
+    /// The content of a file.
+    File(PathBuf),
+    /// What a command prints.
+    Run(Command),
+}
+
+/// A shell command that a rule runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The script for `sh -c`, placeholders replaced by references to variables.
+    pub script: Template,
+    /// Killed after this time; None = 60 s or the event's deadline less a second.
+    pub limit: Option<Duration>,
+    /// The directory a relative program is meant from; None = the project's root.
+    pub base: Option<PathBuf>,
+}
+
+/// What an existing hook script's failure, or a server's, amounts to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Otherwise {
+    /// Nothing is said.
+    #[default]
+    Silent,
+    /// The user is asked.
+    Ask,
+    /// The call is refused.
+    Deny,
+}
+
+/// What to take out of a tool's result.
+#[derive(Debug, Clone)]
+pub enum Redact {
+    /// What the journal takes for secrets.
+    Secrets,
+    /// What these match.
+    Patterns(Vec<Regex>),
+}
+
+/// One sound rule.
+#[derive(Debug, Clone, Default)]
+pub struct Rule {
+    /// `[a-z0-9-]+`, unique in its file.
+    pub id: String,
+    /// Its file's layer.
+    pub layer: Option<Layer>,
+    /// The line of its header, from 1.
+    pub line: usize,
+    /// The events it speaks of.
+    pub on: KindSet,
+    /// True where the file names the events.
+    pub on_named: bool,
+    /// What must hold.
+    pub conditions: Conditions,
+    /// What must not hold of the same effect.
+    pub unless: Option<Box<Conditions>>,
+    /// The verdict and its reason.
+    pub verdict: Option<(Verb, Template)>,
+    /// Input fields and their new values.
+    pub rewrite: Vec<(Vec<String>, Template)>,
+    /// Fields of the tool's result and their new values.
+    pub replace: Vec<(Vec<String>, Template)>,
+    /// What is taken out of the tool's result.
+    pub redact: Option<Redact>,
+    /// A text for the model.
+    pub context: Option<Text>,
+    /// A command to run.
+    pub run: Option<Command>,
+    /// An existing hook script.
+    pub hook: Option<Command>,
+    /// Variables for the agent's later commands.
+    pub env: Vec<(String, Template)>,
+    /// A text for the human.
+    pub notify: Option<Text>,
+    /// A server to ask.
+    pub remote: Option<String>,
+    /// What a failing hook script or server amounts to.
+    pub otherwise: Otherwise,
+    /// Evaluate and journal, do not enforce.
+    pub observe: bool,
+    /// How grave.
+    pub severity: Severity,
+    /// From which grade on it fires.
+    pub certainty: Certainty,
+    /// Words that turn the shipped `not-understood` into a deny.
+    pub danger: Vec<String>,
+    /// How often in a row a stop may be blocked.
+    pub repeat: u32,
+    /// In a managed file: nobody overrides it.
+    pub lock: bool,
+}
+
+impl Rule {
+    /// `user:no-force-push`; shipped rules by their bare id.
+    pub fn name(&self) -> String {
+        match self.layer {
+            None | Some(Layer::Pack) => self.id.clone(),
+            Some(layer) => format!("{}:{}", layer.name(), self.id),
+        }
+    }
+
+    /// The rule's layer.
+    pub fn layer(&self) -> Layer {
+        self.layer.unwrap_or(Layer::Pack)
+    }
+
+    /// Does the rule do anything beside its verdict that touches the world?
+    pub fn acts(&self) -> bool {
+        self.run.is_some()
+            || self.hook.is_some()
+            || !self.env.is_empty()
+            || matches!(self.notify, Some(Text::Run(_)))
+            || matches!(self.context, Some(Text::Run(_)))
+            || self.conditions.when.run.is_some()
+            || self.remote.is_some()
+    }
+
+    /// May an untrusted project's rule take effect: it only denies or asks on a tool call.
+    pub fn only_tightens(&self) -> bool {
+        matches!(self.verdict, Some((Verb::Deny | Verb::Ask, _)))
+            && !self.acts()
+            && self.rewrite.is_empty()
+            && self.replace.is_empty()
+            && self.redact.is_none()
+            && self.context.is_none()
+            && self.notify.is_none()
+            && self.unless.as_ref().is_none_or(|unless| unless.when.run.is_none())
+    }
+}
+
+/// How much is asked: the shipped rules' own knob.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Profile {
+    /// Evaluate and journal only.
+    Observe,
+    /// The default.
+    #[default]
+    Guard,
+    /// Fires on possible effects and unknown reads too.
+    Strict,
+}
+
+/// A regular expression over bytes, compiled when it is first asked.
+#[derive(Debug, Clone)]
+pub struct Regex {
+    /// As written.
+    pub source: String,
+    compiled: OnceLock<Option<regex::bytes::Regex>>,
+}
+
+impl PartialEq for Regex {
+    fn eq(&self, other: &Regex) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for Regex {}
+
+impl Regex {
+    /// Most memory that one compiled pattern may take.
+    const SIZE_LIMIT: usize = 1 << 20;
+
+    /// A pattern that is compiled later.
+    pub fn new(source: impl Into<String>) -> Regex {
+        Regex { source: source.into(), compiled: OnceLock::new() }
+    }
+
+    /// Why the pattern cannot be used, where it cannot.
+    pub fn fault(&self) -> Option<String> {
+        let error = Self::build(&self.source).err()?;
+        let text = error.to_string();
+        // The last line of the crate's multi-line report says what is wrong.
+        Some(text.lines().last().unwrap_or(&text).trim_start_matches("error: ").to_string())
+    }
+
+    /// The compiled pattern; None where it cannot be compiled, which loading has reported.
+    pub fn get(&self) -> Option<&regex::bytes::Regex> {
+        self.compiled.get_or_init(|| Self::build(&self.source).ok()).as_ref()
+    }
+
+    /// Does it match anywhere in the text?
+    pub fn is_match(&self, text: &str) -> bool {
+        self.get().is_some_and(|regex| regex.is_match(text.as_bytes()))
+    }
+
+    fn build(source: &str) -> Result<regex::bytes::Regex, regex::Error> {
+        regex::bytes::RegexBuilder::new(source)
+            .unicode(false)
+            .size_limit(Self::SIZE_LIMIT)
+            .dfa_size_limit(Self::SIZE_LIMIT)
+            .build()
+    }
+}

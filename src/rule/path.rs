@@ -1,0 +1,436 @@
+//! Path patterns of rules, and when a target of an effect is one of theirs.
+//!
+//! Everything is compared by components, never by text: `/etc` is not the beginning of
+//! `/etcetera`, and a pattern that names a directory covers what is below it.
+
+use crate::effect::{Extent, Target};
+
+use super::Truth;
+use super::glob;
+
+/// Does letter case matter in file names here?
+pub const FOLD: bool = cfg!(any(target_os = "macos", windows));
+
+/// What a pattern starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// `/x`
+    Root,
+    /// `~/x`
+    Home,
+    /// `./x`
+    Project,
+    /// `x`: at any depth anywhere.
+    Anywhere,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Literal(String),
+    Glob(String),
+    /// `**`: any number of components.
+    Any,
+}
+
+/// One path pattern as written in a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathPattern {
+    base: Base,
+    parts: Vec<Part>,
+    /// `D/.`: the directory itself or its content as a whole, not what lies below it.
+    itself: bool,
+    /// `!x`: excludes what it names.
+    pub excludes: bool,
+}
+
+/// The directories that patterns start from: each as it is called and with symlinks followed.
+#[derive(Debug, Clone, Default)]
+pub struct Bases {
+    /// The user's home.
+    pub home: Vec<String>,
+    /// The project's root.
+    pub project: Vec<String>,
+}
+
+impl Bases {
+    /// The bases for these two directories; asks the disk where they really are.
+    pub fn new(home: &str, project: &str) -> Bases {
+        let both = |dir: &str| {
+            let mut forms = vec![dir.trim_end_matches('/').to_string()];
+            if let Ok(real) = std::fs::canonicalize(dir)
+                && let Some(real) = real.to_str()
+                && real != forms[0]
+            {
+                forms.push(real.to_string());
+            }
+            forms
+        };
+        Bases { home: both(home), project: both(project) }
+    }
+
+    /// A pattern from this base as absolute component lists; one empty list for the root and for
+    /// patterns that start anywhere.
+    fn of(&self, base: Base) -> &[String] {
+        const ROOT: &[String] = &[String::new()];
+        match base {
+            Base::Home => &self.home,
+            Base::Project => &self.project,
+            Base::Root | Base::Anywhere => ROOT,
+        }
+    }
+}
+
+impl PathPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// Why it cannot be meant.
+    pub fn parse(text: &str) -> Result<PathPattern, String> {
+        let (excludes, text) = match text.strip_prefix('!') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        if text.is_empty() {
+            return Err("the path is empty".into());
+        }
+        if text.contains('\0') {
+            return Err("the path holds a NUL".into());
+        }
+        let (base, rest) = if text == "~" || text.starts_with("~/") {
+            (Base::Home, &text[1..])
+        } else if text == "." || text.starts_with("./") {
+            (Base::Project, &text[1..])
+        } else if text.starts_with('/') {
+            (Base::Root, text)
+        } else {
+            (Base::Anywhere, text)
+        };
+        let mut parts = Vec::new();
+        for part in rest.split('/').filter(|part| !part.is_empty() && *part != ".") {
+            if part == ".." {
+                return Err("`..` has no meaning in a pattern: name the directory itself".into());
+            }
+            if let Some(why) = glob::fault(part) {
+                return Err(format!("`{part}` {why}"));
+            }
+            parts.push(match part {
+                "**" => Part::Any,
+                _ if glob::is_glob(part) => Part::Glob(part.to_string()),
+                _ => Part::Literal(part.to_string()),
+            });
+        }
+        let itself = rest.ends_with("/.");
+        Ok(PathPattern { base, parts, itself, excludes })
+    }
+
+    /// Could the effect on this target be one on a path that the pattern names? For deny and ask:
+    /// the lexical or the resolved form suffices. `Maybe` is what the design calls possible.
+    pub fn hits(&self, target: &Target, bases: &Bases) -> Truth {
+        let lexical = self.hits_form(&target.lexical, target.extent, bases);
+        if lexical == Truth::Yes || target.lexical == target.resolved {
+            return lexical;
+        }
+        lexical.or(self.hits_form(&target.resolved, target.extent, bases))
+    }
+
+    /// Does the pattern cover everything that the effect on this target can touch? For allow and
+    /// unless: both forms must lie within.
+    pub fn covers(&self, target: &Target, bases: &Bases) -> bool {
+        let within = |path: &str| {
+            let mut path = split(path);
+            match target.extent {
+                // `D/*`: what is in D is covered when D is, or when the pattern ends in it.
+                Extent::Exact | Extent::Tree | Extent::Children | Extent::Below => {}
+                Extent::Glob => {
+                    let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
+                    // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
+                    if self.each(bases, |parts, _| parts == as_parts(&path)) {
+                        return true;
+                    }
+                    path.truncate(literal);
+                }
+            }
+            if self.itself && (target.extent != Extent::Exact || path.is_empty()) {
+                return false;
+            }
+            self.each(bases, |parts, _| self.names(parts, &path))
+        };
+        within(&target.lexical) && (target.lexical == target.resolved || within(&target.resolved))
+    }
+
+    /// The first file name in the pattern that is literal, as a cheap test for shadowing.
+    pub fn text(&self) -> String {
+        let mut out = match self.base {
+            Base::Root => String::new(),
+            Base::Home => "~".into(),
+            Base::Project => ".".into(),
+            Base::Anywhere => String::new(),
+        };
+        for (i, part) in self.parts.iter().enumerate() {
+            if i > 0 || self.base != Base::Anywhere {
+                out.push('/');
+            }
+            match part {
+                Part::Literal(text) | Part::Glob(text) => out.push_str(text),
+                Part::Any => out.push_str("**"),
+            }
+        }
+        if self.itself {
+            out.push_str("/.");
+        }
+        if out.is_empty() { "/".into() } else { out }
+    }
+
+    fn hits_form(&self, path: &str, extent: Extent, bases: &Bases) -> Truth {
+        let path = split(path);
+        let anywhere = self.base == Base::Anywhere;
+        let mut best = Truth::No;
+        self.each(bases, |parts, _| {
+            best = best.or(match extent {
+                Extent::Exact => Truth::from(self.names(parts, &path)),
+                Extent::Glob if self.itself && parts.len() != path.len() => Truth::No,
+                Extent::Glob => Truth::from(overlap(parts, &path, anywhere)),
+                Extent::Tree | Extent::Children | Extent::Below => {
+                    if self.names(parts, &path) {
+                        // Below a directory is not the directory, unless the unknown part is empty.
+                        let empty = self.itself && extent == Extent::Below;
+                        if empty { Truth::Maybe } else { Truth::Yes }
+                    } else if anywhere {
+                        // Something of that name may lie below.
+                        Truth::Maybe
+                    } else {
+                        below(parts, &path, extent)
+                    }
+                }
+            });
+            best == Truth::Yes
+        });
+        best
+    }
+
+    /// Do these components name the path: it or, unless `D/.` is meant, a directory above it?
+    fn names(&self, parts: &[Part], path: &[&str]) -> bool {
+        let anywhere = self.base == Base::Anywhere;
+        prefix(parts, path, anywhere)
+            && (!self.itself
+                || (0..path.len()).all(|len| !prefix(parts, &path[..len], anywhere)))
+    }
+
+    /// Calls `test` with the pattern's components made absolute, for each form of its base, until
+    /// one holds.
+    fn each(&self, bases: &Bases, mut test: impl FnMut(&[Part], &str) -> bool) -> bool {
+        for base in bases.of(self.base) {
+            if base.is_empty() {
+                if test(&self.parts, base) {
+                    return true;
+                }
+                continue;
+            }
+            let mut parts: Vec<Part> =
+                split(base).into_iter().map(|part| Part::Literal(part.to_string())).collect();
+            parts.extend(self.parts.iter().cloned());
+            if test(&parts, base) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// The target that is exactly this file or directory.
+pub fn exact(path: &str) -> Target {
+    Target { lexical: path.to_string(), resolved: path.to_string(), extent: Extent::Exact }
+}
+
+/// The list holds for a target: some pattern hits, and no exclusion covers it.
+pub fn any_hits(patterns: &[PathPattern], target: &Target, bases: &Bases) -> Truth {
+    let mut best = Truth::No;
+    // A list of exclusions only means everything but those.
+    if patterns.iter().all(|p| p.excludes) {
+        best = Truth::Yes;
+    }
+    for pattern in patterns.iter().filter(|p| !p.excludes) {
+        best = best.or(pattern.hits(target, bases));
+        if best == Truth::Yes {
+            break;
+        }
+    }
+    if best != Truth::No && patterns.iter().any(|p| p.excludes && p.covers(target, bases)) {
+        return Truth::No;
+    }
+    best
+}
+
+/// The list covers a target whole: some pattern does, and no exclusion could touch it.
+pub fn any_covers(patterns: &[PathPattern], target: &Target, bases: &Bases) -> bool {
+    let named = patterns.iter().any(|p| !p.excludes && p.covers(target, bases));
+    let all_excludes = patterns.iter().all(|p| p.excludes);
+    (named || all_excludes)
+        && !patterns.iter().any(|p| p.excludes && p.hits(target, bases) != Truth::No)
+}
+
+fn split(path: &str) -> Vec<&str> {
+    path.split('/').filter(|part| !part.is_empty()).collect()
+}
+
+fn as_parts(path: &[&str]) -> Vec<Part> {
+    path.iter()
+        .map(|part| match *part {
+            "**" => Part::Any,
+            part if glob::is_glob(part) => Part::Glob(part.to_string()),
+            part => Part::Literal(part.to_string()),
+        })
+        .collect()
+}
+
+fn part_matches(part: &Part, name: &str) -> bool {
+    match part {
+        Part::Literal(text) if FOLD => text.eq_ignore_ascii_case(name),
+        Part::Literal(text) => text == name,
+        Part::Glob(text) => glob::matches_folded(text, name, FOLD),
+        Part::Any => true,
+    }
+}
+
+/// Does the pattern name the path or a directory above it?
+fn prefix(parts: &[Part], path: &[&str], anywhere: bool) -> bool {
+    if anywhere {
+        return (0..=path.len()).any(|start| prefix(parts, &path[start..], false));
+    }
+    match parts.split_first() {
+        None => true,
+        Some((Part::Any, [])) => !path.is_empty(),
+        Some((Part::Any, rest)) => (0..=path.len()).any(|skip| prefix(rest, &path[skip..], false)),
+        Some((part, rest)) => match path.split_first() {
+            Some((name, below)) => part_matches(part, name) && prefix(rest, below, false),
+            None => false,
+        },
+    }
+}
+
+/// Can a path that the glob names be one of the pattern's?
+fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> bool {
+    if anywhere {
+        return (0..=glob_path.len()).any(|start| overlap(parts, &glob_path[start..], false))
+            || glob_path.contains(&"**");
+    }
+    match (parts.split_first(), glob_path.split_first()) {
+        (None, _) => true,
+        (Some((Part::Any, rest)), _) => {
+            (rest.is_empty() && !glob_path.is_empty())
+                || (!rest.is_empty()
+                    && (0..=glob_path.len()).any(|skip| overlap(rest, &glob_path[skip..], false)))
+        }
+        (Some(_), None) => false,
+        (Some(_), Some((&"**", below))) => {
+            (0..=parts.len()).any(|skip| overlap(&parts[skip..], below, false))
+        }
+        (Some((part, rest)), Some((name, below))) => {
+            let here = match part {
+                // A leading dot is not matched by the shell's `*`; saying yes is the safe side
+                // only where the glob asks for the dot itself.
+                Part::Literal(text) if text.starts_with('.') && !name.starts_with(['.', '[', '{']) => {
+                    false
+                }
+                Part::Literal(text) => glob::matches_folded(name, text, FOLD),
+                Part::Glob(text) => glob::intersect(name, text),
+                Part::Any => true,
+            };
+            here && overlap(rest, below, false)
+        }
+    }
+}
+
+/// The pattern lies below the directory that is touched as a whole: certain for the directory's
+/// direct children (its literal parent is named), for all of it where its content goes (`D/*`),
+/// possible from further up.
+fn below(parts: &[Part], dir: &[&str], extent: Extent) -> Truth {
+    let mut parts = parts;
+    for name in dir {
+        match parts.split_first() {
+            Some((Part::Any, _)) => return Truth::Maybe,
+            Some((part, rest)) if part_matches(part, name) => parts = rest,
+            _ => return Truth::No,
+        }
+    }
+    match (parts, extent) {
+        ([Part::Literal(_)], Extent::Tree | Extent::Children) => Truth::Yes,
+        _ => Truth::Maybe,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bases() -> Bases {
+        Bases { home: vec!["/home/dev".into()], project: vec!["/home/dev/project".into()] }
+    }
+
+    fn target(path: &str, extent: Extent) -> Target {
+        Target { lexical: path.into(), resolved: path.into(), extent }
+    }
+
+    fn hits(pattern: &str, path: &str, extent: Extent) -> Truth {
+        PathPattern::parse(pattern).unwrap().hits(&target(path, extent), &bases())
+    }
+
+    #[test]
+    fn components_not_text() {
+        use Extent::Exact;
+        assert_eq!(hits("/etc", "/etcetera", Exact), Truth::No);
+        assert_eq!(hits("/etc", "/etc/passwd", Exact), Truth::Yes);
+        assert_eq!(hits(".env", "/a/b/.env", Exact), Truth::Yes);
+        assert_eq!(hits(".env", "/a/b/.envrc", Exact), Truth::No);
+        assert_eq!(hits(".env.*", "/a/.env.local", Exact), Truth::Yes);
+        assert_eq!(hits("~/.ssh/*", "/home/dev/.ssh/id", Exact), Truth::Yes);
+        assert_eq!(hits("~/.ssh/*", "/home/dev/.ssh", Exact), Truth::No);
+        assert_eq!(hits("src/*.rs", "/p/src/a.rs", Exact), Truth::Yes);
+        assert_eq!(hits("src/*.rs", "/p/src/b/a.rs", Exact), Truth::No);
+        assert_eq!(hits("src/**/*.rs", "/p/src/b/c/a.rs", Exact), Truth::Yes);
+        assert_eq!(hits("./", "/home/dev/project/x", Exact), Truth::Yes);
+        assert_eq!(hits("./", "/home/dev/projects", Exact), Truth::No);
+        assert_eq!(hits("/", "/anything", Exact), Truth::Yes);
+    }
+
+    #[test]
+    fn recursion() {
+        assert_eq!(hits("~", "/home/dev", Extent::Tree), Truth::Yes);
+        assert_eq!(hits("~/.ssh", "/home/dev", Extent::Tree), Truth::Yes);
+        assert_eq!(hits("~/.ssh", "/home", Extent::Tree), Truth::Maybe);
+        assert_eq!(hits("~/.ssh", "/srv", Extent::Tree), Truth::No);
+        assert_eq!(hits(".env", "/home/dev/project", Extent::Tree), Truth::Maybe);
+        assert_eq!(hits("~", "/home/dev", Extent::Children), Truth::Yes);
+    }
+
+    #[test]
+    fn the_directory_itself() {
+        use Extent::{Below, Children, Exact, Tree};
+        assert_eq!(hits("~/.", "/home/dev", Tree), Truth::Yes);
+        assert_eq!(hits("~/.", "/home", Tree), Truth::Yes);
+        assert_eq!(hits("~/.", "/home/dev/x", Tree), Truth::No);
+        assert_eq!(hits("~/.", "/home/dev/x", Exact), Truth::No);
+        assert_eq!(hits("~/.", "/home/dev", Children), Truth::Yes);
+        assert_eq!(hits("~/.", "/home/dev", Below), Truth::Maybe);
+        assert_eq!(hits("/.", "/", Tree), Truth::Yes);
+        assert_eq!(hits("/.", "/", Children), Truth::Yes);
+        assert_eq!(hits("/.", "/tmp/x", Tree), Truth::No);
+    }
+
+    #[test]
+    fn globs_meet() {
+        assert_eq!(hits("/p/.env", "/p/.e*", Extent::Glob), Truth::Yes);
+        assert_eq!(hits("/p/.env", "/p/*.txt", Extent::Glob), Truth::No);
+        assert_eq!(hits("/p/.env", "/p/*", Extent::Glob), Truth::No);
+        assert_eq!(hits("*.rs", "/p/src/*.rs", Extent::Glob), Truth::Yes);
+    }
+
+    #[test]
+    fn covering_needs_both_forms() {
+        let pattern = PathPattern::parse("./").unwrap();
+        let mut t = target("/home/dev/project/link", Extent::Exact);
+        assert!(pattern.covers(&t, &bases()));
+        t.resolved = "/etc/passwd".into();
+        assert!(!pattern.covers(&t, &bases()));
+    }
+}

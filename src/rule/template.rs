@@ -1,0 +1,342 @@
+//! Texts with placeholders: `{path} holds secrets.`, `{command|s/^npm/pnpm/}`.
+//!
+//! In a reason a placeholder becomes its value; in a script it becomes a reference to an
+//! environment variable that holds the value, never text, so that no value can become code.
+
+use super::Regex;
+
+/// What a placeholder stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Name {
+    /// `{path}`: the path of the matched effect.
+    Path,
+    /// `{command}`: the matched sub-command.
+    Command,
+    /// `{tool}`
+    Tool,
+    /// `{host}`: the host of the matched effect.
+    Host,
+    /// `{run.output}`: what the rule's `run` printed.
+    RunOutput,
+    /// `{error}`: why something failed.
+    Error,
+    /// `{input.FIELD}`
+    Input(Vec<String>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Substitution {
+    pattern: Regex,
+    replacement: String,
+    all: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Value { name: Name, substitutions: Vec<Substitution>, quoted: bool },
+}
+
+/// A text with its placeholders taken apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Template {
+    source: String,
+    pieces: Vec<Piece>,
+}
+
+/// The names of the placeholders, for hints.
+pub const NAMES: &[&str] =
+    &["path", "command", "tool", "host", "run.output", "error", "input.FIELD"];
+
+/// The seeds' variables that work in every text and script too.
+pub const VARIABLES: &[&str] =
+    &["$ARGUMENTS", "$PROMPT", "$TRANSCRIPT_PATH", "$CLAUDE_PROJECT_DIR"];
+
+impl Template {
+    /// Reads a text. `{{` is a brace; braces that hold no name stay what they are.
+    ///
+    /// # Errors
+    /// The unknown placeholder or the substitution that cannot be read.
+    pub fn parse(source: &str) -> Result<Template, String> {
+        let mut pieces = Vec::new();
+        let mut text = String::new();
+        let mut rest = source;
+        let mut quote: Option<char> = None;
+        while let Some(c) = rest.chars().next() {
+            if rest.starts_with("{{") {
+                text.push('{');
+                rest = &rest[2..];
+                continue;
+            }
+            if c == '{'
+                && let Some((body, after)) = placeholder(rest)
+            {
+                let (name, substitutions) = read(body)?;
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                }
+                pieces.push(Piece::Value { name, substitutions, quoted: quote.is_some() });
+                rest = after;
+                continue;
+            }
+            match (quote, c) {
+                (None, '\'' | '"') => quote = Some(c),
+                (Some(open), c) if open == c => quote = None,
+                _ => {}
+            }
+            if c == '\\' && quote != Some('\'') {
+                // What is escaped opens no quote.
+                text.push(c);
+                rest = &rest[1..];
+                if let Some(next) = rest.chars().next() {
+                    text.push(next);
+                    rest = &rest[next.len_utf8()..];
+                }
+                continue;
+            }
+            text.push(c);
+            rest = &rest[c.len_utf8()..];
+        }
+        if !text.is_empty() {
+            pieces.push(Piece::Text(text));
+        }
+        Ok(Template { source: source.to_string(), pieces })
+    }
+
+    /// As written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Is there nothing in it?
+    pub fn is_empty(&self) -> bool {
+        self.source.is_empty()
+    }
+
+    /// Does it use that placeholder?
+    pub fn uses(&self, wanted: &Name) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Value { name, .. } if name == wanted))
+    }
+
+    /// Does a placeholder stand inside quotes, where a reference to a variable would break them?
+    pub fn has_quoted_placeholder(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Value { quoted: true, .. }))
+    }
+
+    /// The regular expressions in it, for checking.
+    pub fn regexes(&self) -> impl Iterator<Item = &Regex> {
+        self.pieces.iter().flat_map(|piece| match piece {
+            Piece::Value { substitutions, .. } => {
+                substitutions.iter().map(|s| &s.pattern).collect::<Vec<_>>()
+            }
+            Piece::Text(_) => Vec::new(),
+        })
+    }
+
+    /// The text with every placeholder replaced by its value; an unknown value is empty.
+    pub fn fill(&self, value: &dyn Fn(&Name) -> Option<String>) -> String {
+        let mut out = String::with_capacity(self.source.len());
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Value { name, substitutions, .. } => {
+                    out.push_str(&substitute(value(name).unwrap_or_default(), substitutions));
+                }
+            }
+        }
+        out
+    }
+
+    /// The text as a shell script: `"$HOOKCTL_1"` for each placeholder, and what the variables
+    /// hold.
+    pub fn script(
+        &self,
+        value: &dyn Fn(&Name) -> Option<String>,
+    ) -> (String, Vec<(String, String)>) {
+        let mut script = String::with_capacity(self.source.len());
+        let mut variables = Vec::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => script.push_str(text),
+                Piece::Value { name, substitutions, quoted } => {
+                    let variable = format!("HOOKCTL_{}", variables.len() + 1);
+                    // Inside quotes the reference goes without its own: still never text.
+                    if *quoted {
+                        script.push_str(&format!("${{{variable}}}"));
+                    } else {
+                        script.push_str(&format!("\"${variable}\""));
+                    }
+                    let text = substitute(value(name).unwrap_or_default(), substitutions);
+                    variables.push((variable, text.replace('\0', "")));
+                }
+            }
+        }
+        (script, variables)
+    }
+}
+
+fn substitute(value: String, substitutions: &[Substitution]) -> String {
+    let mut value = value;
+    for one in substitutions {
+        if let Some(regex) = one.pattern.get() {
+            let limit = usize::from(!one.all);
+            let bytes = regex.replacen(value.as_bytes(), limit, one.replacement.as_bytes());
+            value = String::from_utf8_lossy(&bytes).into_owned();
+        }
+    }
+    value
+}
+
+/// The inside of the placeholder that `text` begins with and what follows it, where it is one.
+fn placeholder(text: &str) -> Option<(&str, &str)> {
+    let inside = text.strip_prefix('{')?;
+    let name_len = inside
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '[' | ']')))?;
+    if name_len == 0 || !inside.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    match inside.as_bytes()[name_len] {
+        b'}' => Some((&inside[..name_len], &inside[name_len + 1..])),
+        b'|' => {
+            // The end is the first `}` behind a complete list of substitutions.
+            let mut at = name_len;
+            while inside[at..].starts_with('|') {
+                at += 1 + substitution_len(&inside[at + 1..])?;
+            }
+            inside[at..].starts_with('}').then(|| (&inside[..at], &inside[at + 1..]))
+        }
+        _ => None,
+    }
+}
+
+/// The length of `s/regex/new/flags`, any punctuation as the separator.
+fn substitution_len(text: &str) -> Option<usize> {
+    let (_, _, len) = split_substitution(text)?;
+    Some(len + text[len..].bytes().take_while(|b| b.is_ascii_lowercase()).count())
+}
+
+/// The regex, the replacement and the length up to behind the last separator.
+fn split_substitution(text: &str) -> Option<(String, String, usize)> {
+    let rest = text.strip_prefix('s')?;
+    let separator = rest.chars().next().filter(char::is_ascii_punctuation)?;
+    let mut parts = vec![String::new()];
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' {
+            let (_, next) = chars.next()?;
+            if next != separator {
+                parts.last_mut()?.push('\\');
+            }
+            parts.last_mut()?.push(next);
+        } else if c == separator {
+            if parts.len() == 2 {
+                let replacement = parts.pop()?;
+                return Some((parts.pop()?, replacement, 1 + at + c.len_utf8()));
+            }
+            parts.push(String::new());
+        } else {
+            parts.last_mut()?.push(c);
+        }
+    }
+    None
+}
+
+fn read(body: &str) -> Result<(Name, Vec<Substitution>), String> {
+    let name_end = body.find('|').unwrap_or(body.len());
+    let name = match &body[..name_end] {
+        "path" => Name::Path,
+        "command" => Name::Command,
+        "tool" => Name::Tool,
+        "host" => Name::Host,
+        "run.output" => Name::RunOutput,
+        "error" => Name::Error,
+        other => match other.strip_prefix("input.") {
+            Some(field) if !field.is_empty() => {
+                Name::Input(field.split('.').map(str::to_string).collect())
+            }
+            _ => {
+                return Err(format!(
+                    "unknown placeholder `{{{other}}}`: there are {{{}}}; `{{{{` is a brace",
+                    NAMES.join("} {")
+                ));
+            }
+        },
+    };
+    let mut substitutions = Vec::new();
+    let mut rest = &body[name_end..];
+    while let Some(text) = rest.strip_prefix('|') {
+        let (pattern, replacement, len) =
+            split_substitution(text).ok_or("a substitution is written s/regex/new/ or s/regex/new/g")?;
+        let flags = text[len..].bytes().take_while(|b| b.is_ascii_lowercase()).count();
+        let flags_text = &text[len..len + flags];
+        let mut source = pattern;
+        let mut all = false;
+        for flag in flags_text.chars() {
+            match flag {
+                'g' => all = true,
+                'i' => source.insert_str(0, "(?i)"),
+                other => return Err(format!("unknown flag `{other}`: there are g and i")),
+            }
+        }
+        // sed's \1 is the regex crate's ${1}.
+        let replacement = groups(&replacement);
+        substitutions.push(Substitution { pattern: Regex::new(source), replacement, all });
+        rest = &text[len + flags..];
+    }
+    Ok((name, substitutions))
+}
+
+fn groups(replacement: &str) -> String {
+    let mut out = String::new();
+    let mut chars = replacement.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some(digit)) if digit.is_ascii_digit() => {
+                out.push_str(&format!("${{{digit}}}"));
+                chars.next();
+            }
+            ('\\', Some(_)) => out.extend(chars.next()),
+            // A dollar is text: sed's users do not know the crate's own references.
+            ('$', _) => out.push_str("$$"),
+            (c, _) => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(text: &str) -> String {
+        Template::parse(text).unwrap().fill(&|name| match name {
+            Name::Path => Some("/a/b.rs".into()),
+            Name::Command => Some("npm install npm".into()),
+            Name::Input(field) => Some(field.join("+")),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn values_and_substitutions() {
+        assert_eq!(fill("{path} holds secrets."), "/a/b.rs holds secrets.");
+        assert_eq!(fill("{command|s/^npm/pnpm/}"), "pnpm install npm");
+        assert_eq!(fill("{command|s/npm/pnpm/g}"), "pnpm install pnpm");
+        assert_eq!(fill("{path|s#(.*)/#\\1:#}"), "/a:b.rs");
+        assert_eq!(fill("{path|s/a/x/|s/b/y/}"), "/x/y.rs");
+        assert_eq!(fill("{input.edits.x}"), "edits+x");
+        assert_eq!(fill("{{path} {} {\"a\": 1} {a b}"), "{path} {} {\"a\": 1} {a b}");
+        assert_eq!(fill("{command|s/npm/a}b/}"), "a}b install npm");
+        assert!(Template::parse("{pth}").is_err());
+    }
+
+    #[test]
+    fn scripts_hold_no_values() {
+        let template = Template::parse("rustfmt {path}").unwrap();
+        let (script, variables) = template.script(&|_| Some("$(touch x)".into()));
+        assert_eq!(script, "rustfmt \"$HOOKCTL_1\"");
+        assert_eq!(variables, [("HOOKCTL_1".to_string(), "$(touch x)".to_string())]);
+        assert!(!template.has_quoted_placeholder());
+        assert!(Template::parse("rustfmt '{path}'").unwrap().has_quoted_placeholder());
+    }
+}
