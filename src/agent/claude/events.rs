@@ -69,7 +69,7 @@ pub static EVENTS: &[EventSpec] = &[
         by_default: true,
         ..plain(
             Kind::PermissionRequest,
-            "tool_name, tool_input, permission_suggestions[]? (no tool_use_id)",
+            "tool_name, tool_input, permission_suggestions[]?, mcp_server? (no tool_use_id)",
             "decision {behavior: allow, updatedInput?} or {behavior: deny, message, interrupt?}; \
              exit 2 does not deny; no answer leaves the dialog to the user",
         )
@@ -89,7 +89,8 @@ pub static EVENTS: &[EventSpec] = &[
         by_default: true,
         ..telling(
             Kind::PostToolUse,
-            "tool_name, tool_input, tool_use_id, tool_response (the tool's own shape), duration_ms",
+            "tool_name, tool_input, tool_use_id, tool_response (in the tool's own shape), duration_ms, \
+             mcp_server?",
             "decision block + reason (told to the model, the tool has run), continue:false ends \
              the turn, updatedToolOutput in the tool's shape, updatedMCPToolOutput, \
              additionalContext",
@@ -137,7 +138,9 @@ pub static EVENTS: &[EventSpec] = &[
         by_default: true,
         ..telling(
             Kind::SessionStart,
-            "source startup|resume|clear|compact|fork, model?, agent_type?",
+            "source startup|resume|clear|compact|fork, model?; on a resume also \
+             seconds_since_last_response, context_tokens, prompt_cache_likely_expired, \
+             estimated_cache_write_usd",
             "additionalContext; cannot be blocked; has an env file",
         )
     },
@@ -261,7 +264,7 @@ pub static EVENTS: &[EventSpec] = &[
         matched: Some("file_path"),
         ..plain(
             Kind::FileChanged,
-            "file_path, event change|add|unlink",
+            "file_path, event change|...",
             "watchPaths (not written by hookctl); cannot be blocked; has an env file",
         )
     },
@@ -275,7 +278,7 @@ pub static EVENTS: &[EventSpec] = &[
         by_default: true,
         ..plain(
             Kind::ConfigChange,
-            "source user_settings|project_settings|local_settings|..., file_path?",
+            "source user_settings|project_settings|..., file_path?",
             "exit 2 + stderr refuses the change for the session",
         )
     },

@@ -71,7 +71,8 @@ pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
         && let Some(input) = &answer.input
     {
         // The whole object, for it replaces the input; without a decision beside it the call takes
-        // its normal way through the permissions (both observed).
+        // its normal way through the permissions (both observed). A deferred call comes back to
+        // the rules when the session is resumed.
         body.specific.insert("updatedInput".into(), Value::Object(input.clone()));
     }
     if spec.replace
@@ -84,7 +85,8 @@ pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
         }
     }
     if kind == Kind::PreCompact {
-        // One or the other: the instructions of the summary are plain text, a block is JSON.
+        // One or the other: the instructions of the summary are plain text, all else is JSON. A
+        // notice gives way to the text, which is what the summary depends on.
         if verb.is_none() && !context.is_empty() {
             return Output { stdout: instructions(&context), ..Output::default() };
         }
@@ -100,8 +102,8 @@ fn settle(spec: &EventSpec, answer: &Answer) -> (Option<Verb>, String) {
     let mut reason = answer.reason.trim().to_string();
     if answer.input.is_some() && !spec.rewrite {
         if !verb.is_some_and(Verb::stops) {
-            reason =
-                format!("{} cannot change the input, as it should. {reason}", spec.kind.name());
+            let name = spec.kind.name();
+            reason = format!("A rule rewrites the input, which {name} cannot do. {reason}");
         }
         verb = verb.max(Some(Verb::Deny));
     }
