@@ -9,5 +9,6 @@ pub mod effect;
 pub mod env;
 pub mod event;
 pub mod paths;
+pub mod payload;
 pub mod settings;
 pub mod verdict;

@@ -72,6 +72,10 @@ pub trait Agent: Sync {
     /// stricter, or silence (contracts: verbs).
     fn render(&self, event: &Event, answer: &Answer) -> Output;
 
+    /// The answer where hookctl itself cannot judge (unreadable stdin, a broken config): what could
+    /// do harm is asked about, all else goes on with a notice for the human where one can be shown.
+    fn failure(&self, kind: Kind, message: &str) -> Output;
+
     /// The events it has and what each can do.
     fn events(&self) -> &'static [EventSpec];
 

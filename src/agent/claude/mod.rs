@@ -1,0 +1,130 @@
+//! Claude Code: its payloads as events. `events` is the table of what each event can do, `render`
+//! writes the answers.
+//!
+//! The facts were established by experiment with 2.1.329 (`contracts/agents/claude.md`); where a
+//! fact is only read in the client's published types, the comment says so.
+
+mod events;
+mod render;
+
+use super::{Agent, EventSpec, Mark, Output};
+use crate::event::{Event, Kind};
+use crate::verdict::{Answer, Verb};
+use serde_json::{Map, Value};
+
+pub use events::{COMMON_INPUT, COMMON_OUTPUT};
+pub use render::TEXT_LIMIT;
+
+/// Claude Code, `@anthropic-ai/claude-code`.
+pub struct Claude;
+
+const ID: &str = "claude";
+
+impl Agent for Claude {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Claude Code"
+    }
+
+    /// Claude Code has no mark of its own: it is whoever names an event and is nobody else. It sends
+    /// no `timestamp` (captures of every event of 2.1.329), so a text there speaks against it.
+    fn detect(&self, payload: &Map<String, Value>) -> Option<Mark> {
+        let named = text(payload, "hook_event_name").is_some();
+        let timed = text(payload, "timestamp").is_some();
+        (named && !timed).then_some(Mark::Default)
+    }
+
+    fn parse(&self, mut payload: Map<String, Value>, named: Option<&str>) -> Event {
+        let name = text(&payload, "hook_event_name")
+            .or(named)
+            .or_else(|| by_shape(&payload).map(Kind::name))
+            .unwrap_or_default()
+            .to_string();
+        if !name.is_empty() && !payload.contains_key("hook_event_name") {
+            payload.insert("hook_event_name".into(), Value::from(name.as_str()));
+        }
+        // Names of older writers, read where today's is missing.
+        for (today, older) in
+            [("tool_response", "tool_result"), ("agent_type", "agent_name"), ("cwd", "project_dir")]
+        {
+            if payload.get(today).is_none_or(Value::is_null)
+                && let Some(value) = payload.get(older).cloned()
+            {
+                payload.insert(today.into(), value);
+            }
+        }
+        // `Task` is the old name: the client's own matchers take either for the other (observed).
+        let tool = match text(&payload, "tool_name").unwrap_or_default() {
+            "Task" => "Agent",
+            tool => tool,
+        };
+        Event {
+            agent: ID,
+            kind: Kind::from_name(&name),
+            name,
+            tool: tool.to_string(),
+            input: payload.get("tool_input").cloned().unwrap_or(Value::Null),
+            cwd: text(&payload, "cwd").filter(|cwd| is_absolute(cwd)).unwrap_or("").to_string(),
+            session: text(&payload, "session_id").unwrap_or_default().to_string(),
+            raw: payload,
+        }
+    }
+
+    fn render(&self, event: &Event, answer: &Answer) -> Output {
+        render::render(event.kind, &event.name, &event.tool, answer)
+    }
+
+    /// A tool call that could not be judged is asked about (headless, the client then refuses it).
+    /// Everywhere else nothing waits for hookctl, so the human is told and the agent goes on; a
+    /// permission dialog is itself the question, and a notice per text batch would bury the text.
+    fn failure(&self, kind: Kind, message: &str) -> Output {
+        let answer = match kind {
+            Kind::PreToolUse => {
+                Answer { verb: Some(Verb::Ask), reason: message.into(), ..Answer::default() }
+            }
+            Kind::PermissionRequest | Kind::MessageDisplay => return Output::default(),
+            _ => Answer { notice: vec![message.into()], ..Answer::default() },
+        };
+        render::render(kind, kind.name(), "", &answer)
+    }
+
+    fn events(&self) -> &'static [EventSpec] {
+        events::EVENTS
+    }
+}
+
+/// A field that is a text and not empty; the wrong type counts as missing.
+fn text<'a>(payload: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    payload.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// The event of a payload that names none and came without `--event`: people pipe bare samples.
+/// Only where the fields leave no doubt.
+fn by_shape(payload: &Map<String, Value>) -> Option<Kind> {
+    let has = |key: &str| payload.contains_key(key);
+    if has("tool_name") && has("tool_input") {
+        Some(if has("tool_response") || has("tool_result") {
+            Kind::PostToolUse
+        } else if has("permission_type") || has("permission_suggestions") {
+            Kind::PermissionRequest
+        } else {
+            Kind::PreToolUse
+        })
+    } else if has("prompt") && !has("tool_name") && !has("command_name") {
+        Some(Kind::UserPromptSubmit)
+    } else {
+        None
+    }
+}
+
+/// Absolute on any system: a payload may be read on another one than it was written on.
+fn is_absolute(path: &str) -> bool {
+    match path.as_bytes() {
+        [b'/' | b'\\', ..] => true,
+        [drive, b':', b'/' | b'\\', ..] => drive.is_ascii_alphabetic(),
+        _ => false,
+    }
+}

@@ -1,0 +1,229 @@
+//! Answers for Claude Code: one compact JSON object, PreCompact's plain text, an exit status 2 with
+//! a reason on stderr where nothing else blocks, or nothing.
+//!
+//! Observed with 2.1.329: one wrong type, one `null` or a `hookEventName` that is not the event's
+//! makes the client drop the whole answer and run the tool. So a field is written only where the
+//! event honours it, and never without a value.
+
+use super::events::EVENTS;
+use crate::agent::{EventSpec, Output};
+use crate::event::Kind;
+use crate::verdict::{Answer, Verb};
+use serde_json::{Map, Value, json};
+
+/// The most UTF-16 units that a text may have: the client moves longer context, messages and plain
+/// text into a file and shows a preview (observed: 10 000 pass, 10 001 do not). Reasons have no such
+/// limit there, but a model's context does.
+pub const TEXT_LIMIT: usize = 10_000;
+
+/// The reason of a verdict that came without one: an empty one reads as a client's own failure.
+const BLOCKED: &str = "Blocked by hookctl";
+const CONFIRM: &str = "hookctl asks for your confirmation";
+
+/// The answer to the event `kind`, sent as `name`, about `tool`.
+pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
+    // Whatever a WorktreeCreate hook prints is taken for the worktree's path.
+    if kind == Kind::WorktreeCreate || answer.is_silent() {
+        return Output::default();
+    }
+    let mut body = Body { notices: texts(&answer.notice), ..Body::default() };
+    let Some(spec) = EVENTS.iter().find(|spec| spec.kind == kind) else {
+        // Of an event nobody knows, the common keys are all that can be relied on.
+        return body.print(name);
+    };
+    let (verb, reason) = settle(spec, answer);
+    let mut context = if spec.context { texts(&answer.context) } else { Vec::new() };
+
+    match (kind, verb) {
+        (Kind::PreToolUse | Kind::PreModelSwitch, Some(verb)) => {
+            body.permission(verb, &reason);
+            // `continue: false` alone lets the tool run and ends the turn after it (observed).
+            if verb == Verb::Halt {
+                body.end_turn(&reason);
+            }
+        }
+        (Kind::PermissionRequest, Some(verb)) => body.dialog(verb, &reason, answer),
+        // Their answers know the common keys only, and of these none refuses.
+        (
+            Kind::TaskCreated | Kind::TaskCompleted | Kind::TeammateIdle | Kind::ConfigChange,
+            Some(_),
+        ) => {
+            // Nothing on stdout beside an exit status 2: the client reads JSON there all the same.
+            return Output { stderr: cap(reason), status: 2, ..Output::default() };
+        }
+        (_, Some(_)) if spec.verbs.is_empty() => {
+            // Nothing can be refused here: what the rule had to say is still said.
+            if reason != BLOCKED {
+                let told = if spec.context { &mut context } else { &mut body.notices };
+                told.push(reason);
+            }
+        }
+        (_, Some(Verb::Halt)) => body.end_turn(&reason),
+        (_, Some(_)) => {
+            body.top.insert("decision".into(), "block".into());
+            body.top.insert("reason".into(), cap(reason).into());
+        }
+        (_, None) => {}
+    }
+
+    if kind == Kind::PreToolUse
+        && matches!(verb, None | Some(Verb::Allow | Verb::Ask))
+        && let Some(input) = &answer.input
+    {
+        // The whole object, for it replaces the input; without a decision beside it the call takes
+        // its normal way through the permissions (both observed). A deferred call comes back to
+        // the rules when the session is resumed.
+        body.specific.insert("updatedInput".into(), Value::Object(input.clone()));
+    }
+    if spec.replace
+        && let Some(response) = answer.response.as_ref().filter(|response| !response.is_null())
+    {
+        body.specific.insert("updatedToolOutput".into(), response.clone());
+        if tool.starts_with("mcp__") {
+            // The older name of the same, which only these tools had.
+            body.specific.insert("updatedMCPToolOutput".into(), response.clone());
+        }
+    }
+    if kind == Kind::PreCompact {
+        // One or the other: the instructions of the summary are plain text, all else is JSON. A
+        // notice gives way to the text, which is what the summary depends on.
+        if verb.is_none() && !context.is_empty() {
+            return Output { stdout: instructions(&context), ..Output::default() };
+        }
+    } else if !context.is_empty() && hears_context(kind, verb) {
+        body.specific.insert("additionalContext".into(), cap(context.join("\n")).into());
+    }
+    body.print(name)
+}
+
+/// What the event can express of the verdict: what it cannot becomes stricter, or silence.
+fn settle(spec: &EventSpec, answer: &Answer) -> (Option<Verb>, String) {
+    let mut verb = answer.verb;
+    let mut reason = answer.reason.trim().to_string();
+    if answer.input.is_some() && !spec.rewrite {
+        if !verb.is_some_and(Verb::stops) {
+            let name = spec.kind.name();
+            reason = format!("A rule rewrites the input, which {name} cannot do. {reason}");
+        }
+        verb = verb.max(Some(Verb::Deny));
+    }
+    let verb = match verb {
+        Some(verb) if spec.verbs.contains(&verb) => Some(verb),
+        None | Some(Verb::Allow) => None,
+        // The dialog that is about to open is the question.
+        Some(Verb::Ask) if spec.kind == Kind::PermissionRequest => None,
+        Some(Verb::Ask | Verb::Defer | Verb::Deny | Verb::Halt) => Some(Verb::Deny),
+    };
+    let default = match verb {
+        Some(Verb::Deny | Verb::Halt) => BLOCKED,
+        Some(Verb::Ask) => CONFIRM,
+        _ => "",
+    };
+    let reason = reason.trim_end();
+    (verb, if reason.is_empty() { default } else { reason }.to_string())
+}
+
+/// Does context still reach the model beside that verdict? A refused prompt is never sent, and at a
+/// stop context makes the agent go on, against the halt.
+fn hears_context(kind: Kind, verb: Option<Verb>) -> bool {
+    match kind {
+        Kind::UserPromptSubmit | Kind::UserPromptExpansion => verb.is_none(),
+        Kind::Stop | Kind::SubagentStop => verb != Some(Verb::Halt),
+        _ => true,
+    }
+}
+
+/// The parts of an answer that is JSON.
+#[derive(Default)]
+struct Body {
+    /// The keys at the top.
+    top: Map<String, Value>,
+    /// What goes into `hookSpecificOutput`.
+    specific: Map<String, Value>,
+    /// Texts for the human.
+    notices: Vec<String>,
+}
+
+impl Body {
+    /// The decision on a tool call or a switch of the model.
+    fn permission(&mut self, verb: Verb, reason: &str) {
+        let decision = match verb {
+            Verb::Halt => Verb::Deny.name(),
+            verb => verb.name(),
+        };
+        self.specific.insert("permissionDecision".into(), decision.into());
+        if !reason.is_empty() {
+            self.specific.insert("permissionDecisionReason".into(), cap(reason.into()).into());
+        }
+    }
+
+    /// The answer in the place of a permission dialog. `interrupt` aborts the run.
+    fn dialog(&mut self, verb: Verb, reason: &str, answer: &Answer) {
+        let decision = match (verb, &answer.input) {
+            (Verb::Allow, Some(input)) => json!({ "behavior": "allow", "updatedInput": input }),
+            (Verb::Allow, None) => json!({ "behavior": "allow" }),
+            (Verb::Halt, _) => {
+                json!({ "behavior": "deny", "message": cap(reason.into()), "interrupt": true })
+            }
+            _ => json!({ "behavior": "deny", "message": cap(reason.into()) }),
+        };
+        self.specific.insert("decision".into(), decision);
+    }
+
+    /// Ends the turn, with the text that the client shows for it.
+    fn end_turn(&mut self, reason: &str) {
+        self.top.insert("continue".into(), false.into());
+        self.top.insert("stopReason".into(), cap(reason.into()).into());
+    }
+
+    /// The one object, or nothing where there is nothing to say.
+    fn print(mut self, name: &str) -> Output {
+        if !self.notices.is_empty() {
+            self.top.insert("systemMessage".into(), cap(self.notices.join("\n")).into());
+        }
+        if !self.specific.is_empty() {
+            let mut specific = Map::new();
+            specific.insert("hookEventName".into(), name.into());
+            specific.append(&mut self.specific);
+            self.top.insert("hookSpecificOutput".into(), specific.into());
+        }
+        if self.top.is_empty() {
+            return Output::default();
+        }
+        Output { stdout: Value::Object(self.top).to_string(), ..Output::default() }
+    }
+}
+
+/// The instructions for a summary. A text that looks like JSON would be taken for an answer, so it
+/// gets a first line that does not.
+fn instructions(context: &[String]) -> String {
+    let text = context.join("\n\n");
+    let json = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if json.starts_with(['{', '[']) { cap(format!("Note:\n{text}")) } else { cap(text) }
+}
+
+/// The texts that say something.
+fn texts(all: &[String]) -> Vec<String> {
+    all.iter().filter(|text| !text.trim().is_empty()).cloned().collect()
+}
+
+/// At most [`TEXT_LIMIT`] units of the text, with a note of how much is missing.
+fn cap(text: String) -> String {
+    // No text has more UTF-16 units than bytes.
+    if text.len() <= TEXT_LIMIT || text.encode_utf16().count() <= TEXT_LIMIT {
+        return text;
+    }
+    let note = |missing: usize| format!("\n[cut by hookctl: {missing} characters more]");
+    let total = text.chars().count();
+    let room = TEXT_LIMIT - note(total).len();
+    let (mut units, mut kept, mut end) = (0, 0, 0);
+    for (at, char) in text.char_indices() {
+        units += char.len_utf16();
+        if units > room {
+            break;
+        }
+        kept += 1;
+        end = at + char.len_utf8();
+    }
+    text[..end].to_string() + &note(total - kept)
+}

@@ -1,0 +1,246 @@
+//! The payload: the bytes on stdin as a JSON object, or a sentence that says why not.
+//!
+//! A model controls many of the strings in a payload, and every client goes on with the tool when
+//! its hook fails. So whatever a client can be made to write is read, repaired where the meaning is
+//! plain: observed with Claude Code 2.1.329, an unpaired surrogate in a tool's input arrives as a
+//! `\ud800` escape, which serde_json rejects. What is still unreadable is told apart by kind.
+
+use serde_json::error::Category;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use thiserror::Error;
+
+/// Why bytes are no payload, each with a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PayloadError {
+    /// Nothing, or nothing but blanks.
+    #[error("the payload is empty: the agent wrote nothing to hookctl's stdin")]
+    Empty,
+    /// The JSON ends before it is complete.
+    #[error("the payload is cut off after {at} bytes: the JSON object on stdin is not complete")]
+    Truncated {
+        /// The byte at which the text ends.
+        at: usize,
+    },
+    /// More levels than are read (128), which no tool needs and a recursion would not survive.
+    #[error("the payload is nested too deeply at byte {at}: hookctl reads 128 levels")]
+    TooDeep {
+        /// The byte at which the limit was reached.
+        at: usize,
+    },
+    /// JSON, but not an object.
+    #[error("the payload is {found}, not a JSON object")]
+    NotObject {
+        /// What it is, with its article.
+        found: &'static str,
+    },
+    /// Not JSON.
+    #[error("the payload is not valid JSON at byte {at}: {what}")]
+    Syntax {
+        /// The byte at which reading stopped, nearly so where the text had to be repaired.
+        at: usize,
+        /// The parser's own words.
+        what: String,
+    },
+}
+
+impl PayloadError {
+    /// The byte at which reading stopped.
+    pub fn position(&self) -> usize {
+        match self {
+            PayloadError::Empty | PayloadError::NotObject { .. } => 0,
+            PayloadError::Truncated { at }
+            | PayloadError::TooDeep { at }
+            | PayloadError::Syntax { at, .. } => *at,
+        }
+    }
+}
+
+/// Reads a payload: one JSON object, blanks, NULs and a byte order mark around it forgiven.
+///
+/// Of duplicate keys the last wins, as in the clients. What is not UTF-8, a lone surrogate escape
+/// and a raw control character inside a string are replaced or escaped, never an error.
+pub fn parse(bytes: &[u8]) -> Result<Map<String, Value>, PayloadError> {
+    let bytes = trim(bytes);
+    // What every well-formed event takes; all below is for the others.
+    if let Ok(object) = serde_json::from_slice(bytes) {
+        return Ok(object);
+    }
+    if bytes.is_empty() {
+        return Err(PayloadError::Empty);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let text = repair(&text);
+    serde_json::from_slice(&text).map_err(|error| explain(&text, &error))
+}
+
+/// The value of the top level's `hook_event_name` in bytes that [`parse`] could not read, so that
+/// the failure can be answered in that event's form.
+///
+/// Strings and nesting are followed, so nothing that a model put into a tool's input is taken for
+/// the event. One pass: input on the hook path is bounded, and a well-formed payload never gets here.
+pub fn sniff_event(bytes: &[u8]) -> Option<&str> {
+    const KEY: &[u8] = b"hook_event_name";
+    let mut depth = 0usize;
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let (word, end) = string_at(bytes, at)?;
+                at = end;
+                let rest = skip_blanks(bytes, end);
+                if depth == 1 && word == KEY && bytes.get(rest) == Some(&b':') {
+                    let value = skip_blanks(bytes, rest + 1);
+                    if bytes.get(value) == Some(&b'"') {
+                        let (name, _) = string_at(bytes, value)?;
+                        return plain_name(name);
+                    }
+                }
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The string that opens at `at`, without its quotes, and where the text goes on; none where it
+/// does not close.
+fn string_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    let mut end = at + 1;
+    loop {
+        match bytes.get(end)? {
+            b'"' => return Some((&bytes[at + 1..end], end + 1)),
+            b'\\' => end += 2,
+            _ => end += 1,
+        }
+    }
+}
+
+fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
+        at += 1;
+    }
+    at
+}
+
+/// Event names are words; anything else is not taken for one.
+fn plain_name(name: &[u8]) -> Option<&str> {
+    let plain = !name.is_empty() && name.len() <= 64;
+    if plain && name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') {
+        std::str::from_utf8(name).ok()
+    } else {
+        None
+    }
+}
+
+/// Without byte order mark, and without the blanks and NULs that pipes and shells leave around.
+fn trim(bytes: &[u8]) -> &[u8] {
+    const BOM: &[u8] = b"\xef\xbb\xbf";
+    let noise = |b: &u8| b.is_ascii_whitespace() || *b == 0;
+    let mut bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
+    while let [first, rest @ ..] = bytes
+        && noise(first)
+    {
+        bytes = rest;
+    }
+    while let [rest @ .., last] = bytes
+        && noise(last)
+    {
+        bytes = rest;
+    }
+    bytes
+}
+
+/// Makes strings readable: unpaired surrogate escapes become `\ufffd` (the same length, so that
+/// positions stay), raw control characters are escaped. Nothing outside of strings is touched.
+fn repair(text: &str) -> Cow<'_, [u8]> {
+    let bytes = text.as_bytes();
+    let mut out: Vec<u8> = Vec::new();
+    let mut copied = 0; // everything before is in `out`; empty while nothing had to be changed
+    let mut replace = |out: &mut Vec<u8>, from: usize, to: usize, with: &[u8]| {
+        out.extend_from_slice(&bytes[copied..from]);
+        out.extend_from_slice(with);
+        copied = to;
+    };
+    let mut inside = false;
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => {
+                inside = !inside;
+                at += 1;
+            }
+            b'\\' if inside => match unit_at(bytes, at) {
+                Some(0xd800..=0xdbff)
+                    if matches!(unit_at(bytes, at + 6), Some(0xdc00..=0xdfff)) =>
+                {
+                    at += 12;
+                }
+                Some(0xd800..=0xdfff) => {
+                    replace(&mut out, at, at + 6, b"\\ufffd");
+                    at += 6;
+                }
+                // Any other escape: its second byte may be a quote or a backslash.
+                _ => at += 2,
+            },
+            byte if inside && byte < 0x20 => {
+                replace(&mut out, at, at + 1, format!("\\u{byte:04x}").as_bytes());
+                at += 1;
+            }
+            _ => at += 1,
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(bytes);
+    }
+    out.extend_from_slice(&bytes[copied..]);
+    Cow::Owned(out)
+}
+
+/// The UTF-16 unit that a `\uXXXX` escape at `at` stands for.
+fn unit_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |unit, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | digit as u16)
+    })
+}
+
+/// A parser's error as ours.
+fn explain(text: &[u8], error: &serde_json::Error) -> PayloadError {
+    let at = offset(text, error.line(), error.column());
+    match error.classify() {
+        Category::Eof => PayloadError::Truncated { at },
+        // A map takes any object, so data of the wrong type is a root of the wrong type.
+        Category::Data => PayloadError::NotObject {
+            found: match text.first() {
+                Some(b'[') => "an array",
+                Some(b'"') => "a string",
+                Some(b'n') => "null",
+                Some(b't' | b'f') => "a boolean",
+                _ => "a number",
+            },
+        },
+        _ => {
+            let words = error.to_string();
+            let what = words.split(" at line ").next().unwrap_or_default();
+            // serde_json has no kind for it; the test of the depth limit would notice new words.
+            if what == "recursion limit exceeded" {
+                PayloadError::TooDeep { at }
+            } else {
+                PayloadError::Syntax { at, what: what.to_string() }
+            }
+        }
+    }
+}
+
+/// A line and column, both from 1, as the count of bytes read.
+fn offset(text: &[u8], line: usize, column: usize) -> usize {
+    let before: usize =
+        text.split_inclusive(|b| *b == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum();
+    (before + column).min(text.len())
+}
