@@ -10,9 +10,8 @@ pub fn generate(out: &Path) {
     let text = std::fs::read_to_string(path).expect("config/default.toml is part of the source");
     let table: toml::Table = text.parse().expect("config/default.toml is valid TOML");
     let rules = table["rule"].as_table().expect("config/default.toml has rules");
-    let mut code = String::from(
-        "/// Every shipped rule, in file order.\npub static RULES: &[Shipped] = &[\n",
-    );
+    let mut code =
+        String::from("/// Every shipped rule, in file order.\npub static RULES: &[Shipped] = &[\n");
     for chunk in chunks(&text) {
         let header = chunk.lines().find(|line| line.starts_with("[rule.")).unwrap_or_default();
         let id = header.trim_start_matches("[rule.").trim_end_matches(']');

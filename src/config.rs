@@ -71,21 +71,17 @@ impl Config {
         config
     }
 
-    /// Adds the shipped rules that could speak of the call; all of them where there is none.
-    pub fn add_shipped(&mut self, call: Option<(&Event, &Analysis)>) {
-        for one in shipped::RULES {
-            if !self.pack_enabled(one.pack) {
-                continue;
-            }
-            if call.is_some_and(|(event, analysis)| !one.concerns(event, analysis)) {
-                continue;
-            }
-            if let Some(mut rule) = one.rule()
-                && self.override_shipped(&mut rule)
-            {
-                self.rules.push(rule);
-            }
-        }
+    /// The shipped rules that could speak of the call; all of them where there is none.
+    pub fn shipped(&self, call: Option<(&Event, &Analysis)>) -> Vec<Rule> {
+        shipped::RULES
+            .iter()
+            .filter(|one| call.is_none_or(|(event, analysis)| one.concerns(event, analysis)))
+            .filter(|one| self.pack_enabled(one.pack))
+            .filter_map(|one| {
+                let mut rule = one.rule()?;
+                self.override_shipped(&mut rule).then_some(rule)
+            })
+            .collect()
     }
 
     fn take(&mut self, source: &Source) {
@@ -106,7 +102,8 @@ impl Config {
             if source.trusted {
                 self.broken.push((file.broken, why));
             } else {
-                self.warnings.push(format!("hookctl: {why}. The file is not trusted, so it only warns."));
+                self.warnings
+                    .push(format!("hookctl: {why}. The file is not trusted, so it only warns."));
             }
         }
         // Files come with the highest authority first: what is set stays.

@@ -65,16 +65,10 @@ impl<'a> Case<'a> {
         if !rule.on.contains(self.event.kind) || !rule.conditions.event(&self.subject()) {
             return None;
         }
-        let observed = rule.observe
-            || (self.profile == Profile::Observe && rule.layer() == Layer::Pack);
-        let found = Match {
-            rule,
-            effects: Vec::new(),
-            whole: false,
-            unknown: false,
-            verb: None,
-            observed,
-        };
+        let observed =
+            rule.observe || (self.profile == Profile::Observe && rule.layer() == Layer::Pack);
+        let found =
+            Match { rule, effects: Vec::new(), whole: false, unknown: false, verb: None, observed };
         match rule.verdict {
             Some((Verb::Allow, _)) => self.test_allow(found),
             _ => self.test_other(found),
@@ -172,9 +166,7 @@ impl<'a> Case<'a> {
             return speaks.then_some(found);
         }
         found.effects = (0..effects.len())
-            .filter(|at| {
-                rule.conditions.covers(&s, &effects[*at]) && !spoiled(Some(&effects[*at]))
-            })
+            .filter(|at| rule.conditions.covers(&s, &effects[*at]) && !spoiled(Some(&effects[*at])))
             .collect();
         // A call of nothing but transparent executes is covered by any allow on reads.
         found.whole =
@@ -200,7 +192,8 @@ impl<'a> Case<'a> {
             if !allows.iter().any(|allow| allow.effects.contains(&at)) {
                 return false;
             }
-            if effect.grade == Grade::Possible && others.iter().any(|r| self.could_stop(r, effect)) {
+            if effect.grade == Grade::Possible && others.iter().any(|r| self.could_stop(r, effect))
+            {
                 return false;
             }
             if effect.grade == Grade::Certain
@@ -211,7 +204,11 @@ impl<'a> Case<'a> {
                 return false;
             }
         }
-        if needed { true } else { allows.iter().any(|allow| allow.whole || !allow.effects.is_empty()) }
+        if needed {
+            true
+        } else {
+            allows.iter().any(|allow| allow.whole || !allow.effects.is_empty())
+        }
     }
 
     /// A transparent execute: what it does is told by its other effects.
@@ -238,9 +235,7 @@ impl<'a> Case<'a> {
 }
 
 /// The strongest of some matches: by verdict, then by authority, then by file order.
-pub fn strongest<'m, 'r>(
-    matches: impl IntoIterator<Item = &'m Match<'r>>,
-) -> Option<&'m Match<'r>>
+pub fn strongest<'m, 'r>(matches: impl IntoIterator<Item = &'m Match<'r>>) -> Option<&'m Match<'r>>
 where
     'r: 'm,
 {

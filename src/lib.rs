@@ -1,14 +1,26 @@
 //! hookctl: one small program that coding agents spawn at every hook event.
 //!
-//! The folders are the steps of the flow: `agent` parses the payload into an `event`, `effect`
-//! reduces its tool call to effects, `rule` holds the rules of all layers, `engine` judges,
-//! `act` runs what rules run, `agent` renders the answer, `journal` keeps a line of it.
+//! The folders are the steps of the flow: `payload` and `agent` turn bytes into an `event`,
+//! `effect` reduces its tool call to effects, `config` and `rule` hold the rules of all layers,
+//! `engine` judges, `judge` runs what rules run (`act`) and combines it, `agent` renders the
+//! answer, `journal` keeps a line of it. `hook` is that flow on one page.
 
+pub mod act;
 pub mod agent;
+pub mod config;
 pub mod effect;
+pub mod engine;
 pub mod env;
 pub mod event;
+pub mod hook;
+pub mod journal;
+pub mod judge;
+pub mod once;
 pub mod paths;
 pub mod payload;
+pub mod redact;
+pub mod rule;
+pub mod script;
 pub mod settings;
+pub mod trust;
 pub mod verdict;

@@ -35,7 +35,10 @@ pub struct Entry {
 impl Store {
     /// What was approved so far. A store that cannot be read approves nothing.
     pub fn load(path: &Path) -> Store {
-        fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+        fs::read(path)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
     }
 
     /// Is this exact content of the file approved, with the programs it names as they were?

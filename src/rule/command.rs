@@ -419,7 +419,10 @@ mod tests {
         assert_eq!(hits("npm (install | i | add)", "npm i x"), Truth::Yes);
         assert_eq!(hits("rm -rf", "rm -f -r x"), Truth::Yes);
         assert_eq!(hits("rm -rf", "rm -r x"), Truth::No);
-        assert_eq!(hits("kubectl --context=prod*", "kubectl get --context=prod-1 pods"), Truth::Yes);
+        assert_eq!(
+            hits("kubectl --context=prod*", "kubectl get --context=prod-1 pods"),
+            Truth::Yes
+        );
         assert_eq!(hits("ls $", "ls"), Truth::Yes);
         assert_eq!(hits("ls $", "ls x"), Truth::No);
         assert_eq!(hits("git push --force", "git push ?"), Truth::Maybe);

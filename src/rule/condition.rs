@@ -19,13 +19,19 @@ use super::{Command, Regex, Truth, glob};
 pub const KEYS: &[(&str, &str)] = &[
     ("agent", "globs over the agent's id"),
     ("tool", "globs over Claude Code's tool names, whatever the agent calls them"),
-    ("effect", "one of the words; `path`, `host`, `command` and `unless` speak of that same effect"),
+    (
+        "effect",
+        "one of the words; `path`, `host`, `command` and `unless` speak of that same effect",
+    ),
     ("command", "command patterns: program, first operands in order, options anywhere"),
     ("path", "path patterns: /x, ~/x, ./x, or x at any depth; D/. is the directory itself"),
     ("host", "globs over host names; *.x.org does not hold for x.org"),
     ("match", "a line of Claude Code's permission syntax: Bash(git push:*), Read(./.env)"),
     ("prompt", "regex over the user's prompt"),
-    ("input", "table of field to value over the tool's input (the payload, where there is no tool)"),
+    (
+        "input",
+        "table of field to value over the tool's input (the payload, where there is no tool)",
+    ),
     ("response", "table of field to value over what the tool returned"),
     ("when", "table of circumstances: see the keys of when"),
 ];
@@ -312,7 +318,9 @@ impl Conditions {
         }
         if !self.command.is_empty() {
             // Without an effect word, the command as such is meant: one effect stands for it.
-            if self.effect.is_empty() && self.path.is_empty() && self.host.is_empty()
+            if self.effect.is_empty()
+                && self.path.is_empty()
+                && self.host.is_empty()
                 && effect.word != Word::Execute
             {
                 return Truth::No;
@@ -392,9 +400,7 @@ impl Conditions {
             self.permission.iter().filter(|p| !matches!(p, Permission::Tool(_))).peekable();
         if permissions.peek().is_some() {
             return permissions.any(|p| match p {
-                Permission::Command(pattern) => {
-                    plain && command.is_some_and(|c| pattern.covers(c))
-                }
+                Permission::Command(pattern) => plain && command.is_some_and(|c| pattern.covers(c)),
                 Permission::Path(word, pattern) => {
                     effect.word == *word
                         && effect.path.as_ref().is_some_and(|t| pattern.covers(t, s.bases))
@@ -548,7 +554,9 @@ impl Permission {
                 })),
                 None => Err("WebFetch takes domain:NAME".into()),
             },
-            _ => Err(format!("`{tool}` takes nothing in brackets here; name a path or command rule")),
+            _ => {
+                Err(format!("`{tool}` takes nothing in brackets here; name a path or command rule"))
+            }
         }
     }
 

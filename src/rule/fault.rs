@@ -46,17 +46,15 @@ pub fn position(text: &str, offset: usize) -> Position {
     }
     let before = &text[..offset];
     let start = before.rfind('\n').map_or(0, |at| at + 1);
-    Position {
-        line: before.matches('\n').count() + 1,
-        column: before[start..].chars().count() + 1,
-    }
+    Position { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
 }
 
 impl Fault {
     /// `FILE:3:1: error[unknown-key]: ...` on one line, for answers to agents and for journals.
     pub fn line(&self, file: &str, text: &str) -> String {
         let Position { line, column } = position(text, self.span.start);
-        let mut out = format!("{file}:{line}:{column}: {}[{}]: {}", self.word(), self.code, self.message);
+        let mut out =
+            format!("{file}:{line}:{column}: {}[{}]: {}", self.word(), self.code, self.message);
         if let Some(hint) = &self.hint {
             let _ = write!(out, " ({hint})");
         }
@@ -97,7 +95,10 @@ impl Fault {
 }
 
 /// The candidate that was probably meant: at most a third of its letters differ.
-pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn did_you_mean<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))

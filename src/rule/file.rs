@@ -240,8 +240,7 @@ fn read_override(
     r: &mut Reader<'_>,
 ) {
     let Some(table) = r.table(body, "override") else { return };
-    let mut out =
-        Override { id: id.get_ref().to_string(), span: id.span(), ..Override::default() };
+    let mut out = Override { id: id.get_ref().to_string(), span: id.span(), ..Override::default() };
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "action" => {
@@ -598,7 +597,9 @@ fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'
         // The dialog of a permission request is the question; an ask there is silence by design.
         let silence = *verb == Verb::Ask && kind == Kind::PermissionRequest;
         // "every event" means every event that can: `on = "*"` names none.
-        if spec.verbs.contains(verb) || (silence && rule.on != KindSet::of(&[kind])) || rule.on == KindSet::ALL
+        if spec.verbs.contains(verb)
+            || (silence && rule.on != KindSet::of(&[kind]))
+            || rule.on == KindSet::ALL
         {
             continue;
         }
@@ -615,7 +616,7 @@ fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'
 
 fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
     let mut all: Vec<&Regex> = Vec::new();
-    let mut of = |conditions: &'_ Conditions, all: &mut Vec<Regex>| {
+    let of = |conditions: &Conditions, all: &mut Vec<Regex>| {
         all.extend(conditions.prompt.iter().cloned());
         for test in conditions.input.iter().chain(&conditions.response) {
             for test in &test.tests {

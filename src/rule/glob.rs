@@ -84,7 +84,8 @@ fn one(glob: &[char], g: usize, c: char, fold: bool) -> Option<usize> {
                 if i + 2 < body.len() && body[i + 1] == '-' {
                     let within = |c: char| body[i] <= c && c <= body[i + 2];
                     hit |= within(c)
-                        || (fold && (within(c.to_ascii_lowercase()) || within(c.to_ascii_uppercase())));
+                        || (fold
+                            && (within(c.to_ascii_lowercase()) || within(c.to_ascii_uppercase())));
                     i += 3;
                 } else {
                     hit |= same(body[i], c);

@@ -212,8 +212,7 @@ impl PathPattern {
     fn names(&self, parts: &[Part], path: &[&str]) -> bool {
         let anywhere = self.base == Base::Anywhere;
         prefix(parts, path, anywhere)
-            && (!self.itself
-                || (0..path.len()).all(|len| !prefix(parts, &path[..len], anywhere)))
+            && (!self.itself || (0..path.len()).all(|len| !prefix(parts, &path[..len], anywhere)))
     }
 
     /// Calls `test` with the pattern's components made absolute, for each form of its base, until
@@ -329,7 +328,9 @@ fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> bool {
             let here = match part {
                 // A leading dot is not matched by the shell's `*`; saying yes is the safe side
                 // only where the glob asks for the dot itself.
-                Part::Literal(text) if text.starts_with('.') && !name.starts_with(['.', '[', '{']) => {
+                Part::Literal(text)
+                    if text.starts_with('.') && !name.starts_with(['.', '[', '{']) =>
+                {
                     false
                 }
                 Part::Literal(text) => glob::matches_folded(name, text, FOLD),

@@ -46,9 +46,10 @@ impl Shipped {
                 || analysis.commands.iter().any(|command| {
                     command.name.is_empty() || self.programs.contains(&command.name.as_str())
                 })
-                || analysis.effects.iter().any(|effect| {
-                    effect.grade == Grade::Unknown && effect.word == Word::Execute
-                }))
+                || analysis
+                    .effects
+                    .iter()
+                    .any(|effect| effect.grade == Grade::Unknown && effect.word == Word::Execute))
     }
 
     /// The rule itself.

@@ -22,6 +22,8 @@ pub enum Name {
     Error,
     /// `{input.FIELD}`
     Input(Vec<String>),
+    /// `$PROMPT` and the like, without the dollar.
+    Variable(&'static str),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +36,13 @@ struct Substitution {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Text(String),
-    Value { name: Name, substitutions: Vec<Substitution>, quoted: bool },
+    /// One of the seeds' variables: `$PROMPT` stays what it is in a script.
+    Variable(&'static str),
+    Value {
+        name: Name,
+        substitutions: Vec<Substitution>,
+        quoted: bool,
+    },
 }
 
 /// A text with its placeholders taken apart.
@@ -77,6 +85,14 @@ impl Template {
                 }
                 pieces.push(Piece::Value { name, substitutions, quoted: quote.is_some() });
                 rest = after;
+                continue;
+            }
+            if let Some(variable) = VARIABLES.iter().find(|v| starts_with_word(rest, v)) {
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                }
+                pieces.push(Piece::Variable(variable));
+                rest = &rest[variable.len()..];
                 continue;
             }
             match (quote, c) {
@@ -129,7 +145,7 @@ impl Template {
             Piece::Value { substitutions, .. } => {
                 substitutions.iter().map(|s| &s.pattern).collect::<Vec<_>>()
             }
-            Piece::Text(_) => Vec::new(),
+            Piece::Text(_) | Piece::Variable(_) => Vec::new(),
         })
     }
 
@@ -139,6 +155,10 @@ impl Template {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
+                Piece::Variable(variable) => {
+                    let name = Name::Variable(&variable[1..]);
+                    out.push_str(&value(&name).unwrap_or_default());
+                }
                 Piece::Value { name, substitutions, .. } => {
                     out.push_str(&substitute(value(name).unwrap_or_default(), substitutions));
                 }
@@ -158,6 +178,7 @@ impl Template {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => script.push_str(text),
+                Piece::Variable(variable) => script.push_str(variable),
                 Piece::Value { name, substitutions, quoted } => {
                     let variable = format!("HOOKCTL_{}", variables.len() + 1);
                     // Inside quotes the reference goes without its own: still never text.
@@ -173,6 +194,12 @@ impl Template {
         }
         (script, variables)
     }
+}
+
+/// Does the text begin with the variable and not with a longer name?
+fn starts_with_word(text: &str, variable: &str) -> bool {
+    text.strip_prefix(variable)
+        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
 }
 
 fn substitute(value: String, substitutions: &[Substitution]) -> String {
@@ -265,8 +292,8 @@ fn read(body: &str) -> Result<(Name, Vec<Substitution>), String> {
     let mut substitutions = Vec::new();
     let mut rest = &body[name_end..];
     while let Some(text) = rest.strip_prefix('|') {
-        let (pattern, replacement, len) =
-            split_substitution(text).ok_or("a substitution is written s/regex/new/ or s/regex/new/g")?;
+        let (pattern, replacement, len) = split_substitution(text)
+            .ok_or("a substitution is written s/regex/new/ or s/regex/new/g")?;
         let flags = text[len..].bytes().take_while(|b| b.is_ascii_lowercase()).count();
         let flags_text = &text[len..len + flags];
         let mut source = pattern;

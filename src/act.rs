@@ -1,0 +1,284 @@
+//! Commands that rules run: in parallel, each with a limit, killed with their children, their
+//! output bounded.
+
+use std::io::{Read, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// How much of a stream is kept, in bytes; the rest is read and dropped.
+const KEPT: usize = 256 << 10;
+/// How long a stream may stay open after its program ended, held by a child in the background.
+const GRACE: Duration = Duration::from_millis(150);
+/// The limit of a command unless the rule says otherwise.
+pub const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
+
+/// One command to run.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// For `sh -c`.
+    pub script: String,
+    /// Set in its environment.
+    pub variables: Vec<(String, String)>,
+    /// Where it runs.
+    pub dir: PathBuf,
+    /// Its standard input.
+    pub stdin: Vec<u8>,
+    /// Killed after this time.
+    pub limit: Duration,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    /// With this exit status.
+    Exit(i32),
+    /// By a signal.
+    Signal,
+    /// Killed at its limit.
+    Timeout,
+    /// It could not be started.
+    Failed(String),
+}
+
+/// What came of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// What it printed, bounded.
+    pub stdout: String,
+    /// What it printed on its standard error, bounded.
+    pub stderr: String,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+}
+
+impl Outcome {
+    /// Exit status 0?
+    pub fn succeeded(&self) -> bool {
+        self.end == End::Exit(0)
+    }
+
+    /// Could the command not answer at all: not started, not found, killed?
+    pub fn is_error(&self) -> bool {
+        !matches!(self.end, End::Exit(status) if status != 126 && status != 127)
+    }
+
+    /// Both streams for people, without blank ends.
+    pub fn output(&self) -> String {
+        [self.stdout.trim_end(), self.stderr.trim_end()]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    /// How it ended, for people.
+    pub fn ended(&self) -> String {
+        match &self.end {
+            End::Exit(status) => format!("exit status {status}"),
+            End::Signal => "killed by a signal".into(),
+            End::Timeout => format!("killed after its limit of {} s", self.ms.div_ceil(1000)),
+            End::Failed(why) => format!("could not be started: {why}"),
+        }
+    }
+}
+
+/// Runs them all at once and waits for every one, never past the deadline.
+pub fn run_all(jobs: Vec<Job>, deadline: Instant) -> Vec<Outcome> {
+    if let [job] = jobs.as_slice() {
+        return vec![run(job, deadline)];
+    }
+    thread::scope(|scope| {
+        let running: Vec<_> =
+            jobs.iter().map(|job| scope.spawn(move || run(job, deadline))).collect();
+        running
+            .into_iter()
+            .map(|thread| {
+                thread.join().unwrap_or_else(|_| failed(Instant::now(), "its thread ended"))
+            })
+            .collect()
+    })
+}
+
+fn failed(start: Instant, why: &str) -> Outcome {
+    Outcome {
+        end: End::Failed(why.to_string()),
+        stdout: String::new(),
+        stderr: String::new(),
+        ms: start.elapsed().as_millis() as u64,
+    }
+}
+
+fn run(job: &Job, deadline: Instant) -> Outcome {
+    let start = Instant::now();
+    let end_by = deadline.min(start + job.limit);
+    let mut command = shell(&job.script);
+    command
+        .current_dir(&job.dir)
+        .envs(job.variables.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        // A group of its own, so that it can be killed with its children.
+        command.process_group(0);
+    }
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return failed(start, &error.to_string()),
+    };
+    if let Some(mut stdin) = child.stdin.take() {
+        let bytes = job.stdin.clone();
+        // A program that does not read its input must not hold us up.
+        thread::spawn(move || {
+            let _ = stdin.write_all(&bytes);
+        });
+    }
+    let stdout = child.stdout.take().map(collect);
+    let stderr = child.stderr.take().map(collect);
+    let end = wait(&mut child, end_by);
+    let read_by = Instant::now() + GRACE;
+    let text = |stream: Option<mpsc::Receiver<Vec<u8>>>| {
+        stream.map(|stream| drain(&stream, read_by)).unwrap_or_default()
+    };
+    Outcome {
+        end,
+        stdout: text(stdout),
+        stderr: text(stderr),
+        ms: start.elapsed().as_millis() as u64,
+    }
+}
+
+#[cfg(unix)]
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(script);
+    command
+}
+
+#[cfg(not(unix))]
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(script);
+    command
+}
+
+fn wait(child: &mut Child, end_by: Instant) -> End {
+    let mut pause = Duration::from_micros(200);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.code().map_or(End::Signal, End::Exit),
+            Err(error) => return End::Failed(error.to_string()),
+            Ok(None) if Instant::now() >= end_by => {
+                kill(child);
+                return End::Timeout;
+            }
+            Ok(None) => {
+                thread::sleep(pause.min(end_by.saturating_duration_since(Instant::now())));
+                pause = (pause * 2).min(Duration::from_millis(5));
+            }
+        }
+    }
+}
+
+fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = rustix::process::Pid::from_raw(child.id() as i32) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Reads a stream to its end in the background and hands on the first part of it.
+fn collect(mut stream: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut chunk = vec![0; 16 << 10];
+        let mut kept = 0;
+        while let Ok(len @ 1..) = stream.read(&mut chunk) {
+            let keep = len.min(KEPT - kept);
+            kept += keep;
+            if keep > 0 && sender.send(chunk[..keep].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+fn drain(stream: &mpsc::Receiver<Vec<u8>>, read_by: Instant) -> String {
+    let mut bytes = Vec::new();
+    while let Ok(chunk) = stream.recv_timeout(read_by.saturating_duration_since(Instant::now())) {
+        bytes.extend(chunk);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn job(script: &str, limit_ms: u64) -> Job {
+        Job {
+            script: script.into(),
+            variables: vec![("X".into(), "a b".into())],
+            dir: std::env::temp_dir(),
+            stdin: b"hello".to_vec(),
+            limit: Duration::from_millis(limit_ms),
+        }
+    }
+
+    fn far() -> Instant {
+        Instant::now() + Duration::from_secs(30)
+    }
+
+    #[test]
+    fn output_status_and_variables() {
+        let out = run(&job("cat; printf \"$X\"; echo e >&2; exit 3", 5000), far());
+        assert_eq!(
+            (out.end, out.stdout.as_str(), out.stderr.as_str()),
+            (End::Exit(3), "helloa b", "e\n")
+        );
+    }
+
+    #[test]
+    fn s3_23_a_command_is_killed_at_its_limit_with_its_children() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("mark");
+        let script = format!("(sleep 2; touch '{}') & sleep 30", mark.display());
+        let start = Instant::now();
+        let out = run(&job(&script, 200), far());
+        assert_eq!(out.end, End::Timeout);
+        assert!(start.elapsed() < Duration::from_secs(2));
+        thread::sleep(Duration::from_millis(2300));
+        assert!(!mark.exists(), "the child went on");
+    }
+
+    #[test]
+    fn s3_24_the_default_limit_is_a_minute() {
+        assert_eq!(DEFAULT_LIMIT, Duration::from_secs(60));
+    }
+
+    #[test]
+    fn s3_26_commands_run_in_parallel() {
+        let start = Instant::now();
+        let out = run_all(vec![job("sleep 1", 5000), job("sleep 1", 5000)], far());
+        assert!(out.iter().all(Outcome::succeeded));
+        assert!(start.elapsed() < Duration::from_millis(1500));
+    }
+
+    #[test]
+    fn output_is_bounded_and_a_background_child_does_not_hold_us() {
+        let out = run(&job("yes | head -c 3000000; sleep 20 &", 5000), far());
+        assert!(out.succeeded() && out.stdout.len() == KEPT && out.ms < 3000, "{}", out.ms);
+    }
+}

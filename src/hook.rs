@@ -1,0 +1,362 @@
+//! The hook path on one page: read, parse, effects, decide, answer, journal.
+//!
+//! It never goes through clap and touches neither network nor TLS. Whatever happens, one JSON
+//! object or nothing leaves on stdout, the exit status is 0 or 2, and both come before the agent's
+//! timeout: nearly every agent runs the tool when its hook fails.
+
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::agent::{self, Agent, Output};
+use crate::config::Config;
+use crate::effect::{self, Place};
+use crate::event::{Event, Kind};
+use crate::journal;
+use crate::judge::{self, Judgement, World};
+use crate::once;
+use crate::paths::{self, Paths};
+use crate::payload;
+use crate::rule::path::Bases;
+use crate::trust;
+use crate::verdict::Verb;
+
+/// The largest payload that is judged, in bytes; more is read and dropped.
+const LARGEST: usize = 16 << 20;
+/// An agent that says nothing more for this long has said everything.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// The flags of `hookctl hook`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Options {
+    /// `--agent`: whose event it is, unless the payload itself says otherwise.
+    pub agent: Option<String>,
+    /// `--event`: which event, for payloads that do not name theirs.
+    pub event: Option<String>,
+    /// `--config`: the directory of the user's file.
+    pub config: Option<PathBuf>,
+    /// `--state`: the directory of the journal.
+    pub state: Option<PathBuf>,
+    /// `--timeout`: after how many seconds the agent gives up on us.
+    pub timeout: Option<f64>,
+    /// `--debug`: tell on stderr what happens.
+    pub debug: bool,
+    /// What was not understood of the command line.
+    pub unknown: Vec<String>,
+}
+
+impl Options {
+    /// Reads the flags, in either form. What is not known is noted, never fatal: a hook that dies
+    /// of its command line lets every tool run.
+    pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Options {
+        let mut options = Options::default();
+        let mut args = args.into_iter();
+        while let Some(arg) = args.next() {
+            let text = arg.to_string_lossy().into_owned();
+            if text == "--debug" {
+                options.debug = true;
+                continue;
+            }
+            let known = ["--agent", "--event", "--config", "--state", "--timeout"];
+            let (flag, inline) = match text.split_once('=') {
+                Some((flag, value)) => (flag.to_string(), Some(value.into())),
+                None => (text.clone(), None),
+            };
+            if !known.contains(&flag.as_str()) {
+                options.unknown.push(text);
+                continue;
+            }
+            let Some(value) = inline.or_else(|| args.next()) else {
+                options.unknown.push(format!("{flag} without its value"));
+                continue;
+            };
+            let string = value.to_string_lossy().into_owned();
+            match flag.as_str() {
+                "--agent" => options.agent = Some(string),
+                "--event" => options.event = Some(string),
+                "--config" => options.config = Some(PathBuf::from(value)),
+                "--state" => options.state = Some(PathBuf::from(value)),
+                _ => match string.parse::<f64>() {
+                    Ok(seconds) if seconds > 0.0 => options.timeout = Some(seconds),
+                    _ => options.unknown.push(format!("--timeout {string}")),
+                },
+            }
+        }
+        options
+    }
+
+    /// A second before the agent gives up; a fifth earlier where it gives up soon.
+    fn deadline(&self, start: Instant) -> Instant {
+        let seconds = self.timeout.unwrap_or(60.0).min(86_400.0);
+        let margin = 1.0_f64.min(seconds * 0.2);
+        start + Duration::from_secs_f64(seconds - margin)
+    }
+}
+
+/// Runs the hook path for this process and returns its exit status.
+pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
+    let start = Instant::now();
+    let options = Options::parse(args);
+    answer_panics(&options);
+    for what in &options.unknown {
+        eprintln!("hookctl hook: not understood: {what}");
+    }
+    let deadline = options.deadline(start);
+    let bytes = read_stdin(deadline);
+    let (output, line, journal) = handle(&options, &bytes, start, deadline);
+    if options.debug {
+        eprintln!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default());
+    }
+    let status = print(&output);
+    if let Some((path, config)) = journal {
+        journal::append(&path, &config, line);
+    }
+    status
+}
+
+type Journal = Option<(PathBuf, crate::rule::file::JournalConfig)>;
+
+fn handle(
+    options: &Options,
+    bytes: &Input,
+    start: Instant,
+    deadline: Instant,
+) -> (Output, journal::Line, Journal) {
+    let paths = Paths::find(options.config.clone(), options.state.clone());
+    let (agent, parsed) = parse(options, bytes);
+    let failed = |agent: &dyn Agent, kind, why: String, state: Option<&Paths>| {
+        let mut line = new_line(agent, start);
+        line.decision = "failed".into();
+        line.notes.push(why.clone());
+        let journal = state.map(|paths| (paths.journal(), Default::default()));
+        (failure(agent, kind, &why), line, journal)
+    };
+    let paths = match paths {
+        Ok(paths) => paths,
+        Err(why) => {
+            let kind = parsed.as_ref().map_or(Kind::Other, |event| event.kind);
+            return failed(agent, Some(kind), why, None);
+        }
+    };
+    let event = match parsed {
+        Ok(event) => event,
+        Err(Unreadable::Nothing) => return failed(agent, None, NOTHING.into(), Some(&paths)),
+        Err(Unreadable::Bad { kind, why }) => return failed(agent, kind, why, Some(&paths)),
+    };
+    let place = place(&event, &paths);
+    let analysis = effect::analyse(&event, &place);
+    let config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    let bases = Bases::new(&place.home, &place.project);
+    let world = World {
+        paths: &paths,
+        place: &place,
+        bases: &bases,
+        stdin: &bytes.bytes,
+        deadline,
+        dry: false,
+        paused: paused(&paths),
+    };
+    let mut judgement = judge::judge(&event, &analysis, &config, &world);
+    warn_once(&config, &event, &paths, &mut judgement);
+    let output = agent.render(&event, &judgement.answer);
+    let line = journal_line(agent, &event, judgement, world.paused, start);
+    (output, line, Some((paths.journal(), config.journal)))
+}
+
+const NOTHING: &str = "no event on stdin; pipe an event's JSON into `hookctl hook`, \
+                       or see `hookctl explain --help`";
+
+enum Unreadable {
+    Nothing,
+    Bad { kind: Option<Kind>, why: String },
+}
+
+fn parse(options: &Options, input: &Input) -> (&'static dyn Agent, Result<Event, Unreadable>) {
+    let flag = options.agent.as_deref();
+    let fallback = flag.and_then(agent::by_id).unwrap_or(agent::AGENTS[0]);
+    let named = || options.event.as_deref().map(Kind::from_name);
+    let sniffed = || {
+        payload::sniff_event(&input.bytes)
+            .map(Kind::from_name)
+            .filter(|kind| *kind != Kind::Other)
+            .or_else(named)
+    };
+    if input.oversized {
+        let why = format!("the payload is larger than {} MiB", LARGEST >> 20);
+        return (fallback, Err(Unreadable::Bad { kind: sniffed(), why }));
+    }
+    match payload::parse(&input.bytes) {
+        Ok(payload) => {
+            let agent = agent::detect(&payload, flag);
+            (agent, Ok(agent.parse(payload, options.event.as_deref())))
+        }
+        Err(payload::PayloadError::Empty) if options.event.is_none() => {
+            (fallback, Err(Unreadable::Nothing))
+        }
+        Err(error) => (fallback, Err(Unreadable::Bad { kind: sniffed(), why: error.to_string() })),
+    }
+}
+
+/// What is answered when hookctl cannot judge: the agent's own answer for that event, or exit
+/// status 2 where not even the event is known.
+fn failure(agent: &dyn Agent, kind: Option<Kind>, why: &str) -> Output {
+    match kind {
+        Some(kind) => agent.failure(kind, &format!("hookctl cannot judge this: {why}")),
+        None if why == NOTHING => {
+            Output { stderr: format!("hookctl: {why}\n"), ..Output::default() }
+        }
+        None => Output { stderr: format!("hookctl: {why}\n"), status: 2, ..Output::default() },
+    }
+}
+
+/// Where the session is: the payload's directory, else the process's own.
+pub fn place(event: &Event, paths: &Paths) -> Place {
+    let cwd = if event.cwd.starts_with('/') || Path::new(&event.cwd).is_absolute() {
+        PathBuf::from(&event.cwd)
+    } else {
+        std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
+    };
+    let project = paths::project_root(&cwd, &paths.home);
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    Place { cwd: text(&cwd), project: text(&project), home: text(&paths.home) }
+}
+
+/// Has a human paused hookctl? A note that cannot be read pauses nothing.
+pub fn paused(paths: &Paths) -> bool {
+    let Ok(text) = std::fs::read_to_string(paths.pause()) else { return false };
+    let until = serde_json::from_str::<serde_json::Value>(&text)
+        .ok()
+        .and_then(|note| note.get("until").and_then(serde_json::Value::as_u64));
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    until.is_some_and(|until| now.as_secs() < until)
+}
+
+fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judgement) {
+    for warning in &config.warnings {
+        let key = trust::hash(format!("{}\0{warning}", event.session).as_bytes());
+        if once::first_time(&paths.notes(), &key[..32]) {
+            judgement.answer.notice.push(warning.clone());
+        }
+    }
+}
+
+fn new_line(agent: &dyn Agent, start: Instant) -> journal::Line {
+    journal::Line {
+        time: format!("{:.3}", jiff::Timestamp::now()),
+        agent: agent.id().into(),
+        ms: (start.elapsed().as_secs_f64() * 1e6).round() / 1e3,
+        ..journal::Line::default()
+    }
+}
+
+fn journal_line(
+    agent: &dyn Agent,
+    event: &Event,
+    judgement: Judgement,
+    paused: bool,
+    start: Instant,
+) -> journal::Line {
+    let mut line = new_line(agent, start);
+    line.event.clone_from(&event.name);
+    line.session.clone_from(&event.session);
+    line.cwd.clone_from(&event.cwd);
+    line.tool.clone_from(&event.tool);
+    line.what = event
+        .command()
+        .or_else(|| event.file_path())
+        .or_else(|| event.input.get("url").and_then(serde_json::Value::as_str))
+        .unwrap_or_default()
+        .to_string();
+    line.decision = judgement.answer.verb.map_or("silent", Verb::name).to_string();
+    line.rule = judgement.rule;
+    if judgement.answer.verb.is_some() {
+        line.reason.clone_from(&judgement.answer.reason);
+    }
+    line.rules = judgement.spoke;
+    line.rewritten = judgement.answer.input.is_some() || judgement.answer.response.is_some();
+    line.notes = judgement.notes;
+    if paused {
+        line.notes.push("paused".into());
+    }
+    line
+}
+
+/// What came in on stdin.
+#[derive(Debug, Default)]
+pub struct Input {
+    /// The bytes, at most [`LARGEST`].
+    pub bytes: Vec<u8>,
+    /// There were more.
+    pub oversized: bool,
+}
+
+/// Reads stdin to its end, the deadline, or until nothing has come for a while.
+fn read_stdin(deadline: Instant) -> Input {
+    let mut input = Input { bytes: Vec::with_capacity(8 << 10), oversized: false };
+    let mut stdin = io::stdin().lock();
+    let mut chunk = [0u8; 64 << 10];
+    while readable(deadline) {
+        match stdin.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(len) => {
+                let room = LARGEST - input.bytes.len();
+                input.oversized |= len > room;
+                input.bytes.extend_from_slice(&chunk[..len.min(room)]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    input
+}
+
+/// Waits until there is something to read. A stdin that stays open must not hold the agent up.
+#[cfg(unix)]
+fn readable(deadline: Instant) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let left = deadline.saturating_duration_since(Instant::now()).min(IDLE);
+    let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+    let stdin = io::stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+    loop {
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(ready) => return ready > 0,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return true,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn readable(deadline: Instant) -> bool {
+    Instant::now() < deadline
+}
+
+/// Prints the answer and returns the exit status. A reader that is gone changes nothing.
+fn print(output: &Output) -> u8 {
+    if !output.stdout.is_empty() {
+        let mut text = output.stdout.clone();
+        text.push('\n');
+        let mut stdout = io::stdout().lock();
+        let _ = stdout.write_all(text.as_bytes());
+        let _ = stdout.flush();
+    }
+    if !output.stderr.is_empty() {
+        let _ = io::stderr().write_all(output.stderr.as_bytes());
+    }
+    output.status
+}
+
+/// A bug must neither let the tool run unasked nor print its own text: it becomes the answer for
+/// what cannot be judged.
+fn answer_panics(options: &Options) {
+    let kind = options.event.as_deref().map(Kind::from_name);
+    let id = options.agent.clone();
+    std::panic::set_hook(Box::new(move |info| {
+        let agent = id.as_deref().and_then(agent::by_id).unwrap_or(agent::AGENTS[0]);
+        let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
+        let why = format!("an error inside hookctl{}", place.unwrap_or_default());
+        let status = print(&failure(agent, kind, &why));
+        std::process::exit(status.into());
+    }));
+}

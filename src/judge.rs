@@ -1,0 +1,936 @@
+//! The judgement of one event from end to end: match, run what rules run, rewrite, match again,
+//! combine. `engine.rs` decides what matches; this file decides in which order things happen.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use crate::act::{self, Job, Outcome};
+use crate::config::Config;
+use crate::effect::{self, Analysis, Place, SubCommand};
+use crate::engine::{self, Case, Match};
+use crate::event::{Event, Kind};
+use crate::once::{self, Claim};
+use crate::paths::Paths;
+use crate::redact;
+use crate::rule::path::Bases;
+use crate::rule::template::Name;
+use crate::rule::{self, Layer, Otherwise, Redact, Rule, Text};
+use crate::script::{self, Said};
+use crate::trust;
+use crate::verdict::{Answer, Verb};
+
+/// The largest value that goes into an environment variable; a larger one goes into a file.
+const LARGEST_VARIABLE: usize = 100 << 10;
+/// How much of a context file is told, in bytes.
+const LARGEST_CONTEXT: usize = 256 << 10;
+
+/// Everything around the event.
+#[derive(Debug)]
+pub struct World<'a> {
+    /// Where our files are.
+    pub paths: &'a Paths,
+    /// Where the session is.
+    pub place: &'a Place,
+    /// What path patterns start from.
+    pub bases: &'a Bases,
+    /// The payload as it came, for commands that rules run.
+    pub stdin: &'a [u8],
+    /// Nothing may take longer.
+    pub deadline: Instant,
+    /// True = run nothing, write nothing: what `explain` does.
+    pub dry: bool,
+    /// A human paused hookctl.
+    pub paused: bool,
+}
+
+/// What it came to.
+#[derive(Debug, Clone, Default)]
+pub struct Judgement {
+    /// What to tell the agent.
+    pub answer: Answer,
+    /// The rule that gave the verdict, by its full name.
+    pub rule: String,
+    /// Every rule that spoke, for the journal: `user:x deny`.
+    pub spoke: Vec<String>,
+    /// What went wrong or was left undone on the way.
+    pub notes: Vec<String>,
+}
+
+/// A verdict on the table.
+struct Voice {
+    verb: Verb,
+    layer: Layer,
+    rule: String,
+    reason: String,
+}
+
+struct Judge<'a> {
+    event: &'a Event,
+    analysis: &'a Analysis,
+    config: &'a Config,
+    world: &'a World<'a>,
+    out: Judgement,
+    voices: Vec<Voice>,
+}
+
+/// Judges the event.
+pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<'_>) -> Judgement {
+    let shipped = config.shipped(Some((event, analysis)));
+    let rules: Vec<&Rule> = config.rules.iter().chain(&shipped).collect();
+    let judge =
+        Judge { event, analysis, config, world, out: Judgement::default(), voices: Vec::new() };
+    judge.run(&rules)
+}
+
+impl<'a> Judge<'a> {
+    fn run(mut self, rules: &[&'a Rule]) -> Judgement {
+        let mut matches = self.matches(rules, self.event, self.analysis);
+        if self.settled(&matches) {
+            // A plain deny is final: nothing is run for a call that will not happen.
+            self.conclude(rules, matches, self.event, self.analysis, None);
+            return self.out;
+        }
+        self.ask_circumstances(&mut matches);
+        let (said, failed_runs) = self.act(&matches);
+        let rewritten = self.rewrite(&matches, &said);
+        let script_allows: Vec<&Rule> = said
+            .iter()
+            .filter(|(_, said)| matches!(said.verb, Some((Verb::Allow, _))))
+            .map(|(rule, _)| *rule)
+            .collect();
+        self.hear(&matches, &said, &failed_runs);
+        self.replace(&matches, &said);
+        match rewritten {
+            None => self.conclude(rules, matches, self.event, self.analysis, Some(&script_allows)),
+            Some(input) => {
+                let mut event = self.event.clone();
+                event.raw.insert("tool_input".into(), Value::Object(input.clone()));
+                event.input = Value::Object(input.clone());
+                let analysis = effect::analyse(&event, self.world.place);
+                // Deny and ask judge both inputs, allow only the new one.
+                self.stops(&matches, self.event, self.analysis);
+                let shipped = self.config.shipped(Some((&event, &analysis)));
+                let all: Vec<&Rule> = self.config.rules.iter().chain(&shipped).collect();
+                let again: Vec<Match<'_>> =
+                    self.matches_quietly(&all, &event, &analysis).into_iter().collect();
+                self.conclude(&all, again, &event, &analysis, Some(&script_allows));
+                self.out.answer.input = Some(input);
+            }
+        }
+        self.out
+    }
+
+    fn matches<'r>(
+        &mut self,
+        rules: &[&'r Rule],
+        event: &Event,
+        analysis: &Analysis,
+    ) -> Vec<Match<'r>> {
+        let matches = self.matches_quietly(rules, event, analysis);
+        for one in &matches {
+            let verb = one.verb().map_or("-", Verb::name);
+            let observed = if one.observed { " (observed)" } else { "" };
+            self.out.spoke.push(format!("{} {verb}{observed}", one.rule.name()));
+        }
+        matches
+    }
+
+    fn matches_quietly<'r>(
+        &self,
+        rules: &[&'r Rule],
+        event: &Event,
+        analysis: &Analysis,
+    ) -> Vec<Match<'r>> {
+        let case = self.case(event, analysis);
+        rules
+            .iter()
+            .filter_map(|rule| {
+                let mut found = case.test(rule)?;
+                let locked = rule.lock && rule.layer() == Layer::Managed;
+                found.observed |= self.world.paused && !locked;
+                Some(found)
+            })
+            .collect()
+    }
+
+    fn case<'c>(&'c self, event: &'c Event, analysis: &'c Analysis) -> Case<'c> {
+        Case {
+            event,
+            analysis,
+            bases: self.world.bases,
+            project: &self.world.place.project,
+            profile: self.config.profile,
+        }
+    }
+
+    /// Is there a deny that depends on nothing that would have to be run?
+    fn settled(&self, matches: &[Match<'_>]) -> bool {
+        matches.iter().any(|one| {
+            !one.observed
+                && matches!(one.verb(), Some(Verb::Deny | Verb::Halt))
+                && !one.rule.acts()
+                && one.rule.unless.as_ref().is_none_or(|unless| unless.when.run.is_none())
+                && self.may_block(one.rule)
+        })
+    }
+
+    fn may_block(&self, rule: &Rule) -> bool {
+        let before = if rule.repeat > 1 {
+            once::counted(&self.world.paths.notes(), &self.stop_key(rule))
+        } else {
+            0
+        };
+        engine::may_block_stop(self.event, rule, before)
+    }
+
+    fn stop_key(&self, rule: &Rule) -> String {
+        let text = format!("{}\0{}\0{}", self.event.session, self.event.name, rule.name());
+        trust::hash(text.as_bytes())[..24].to_string()
+    }
+
+    /// `when.run` and `unless.when.run`: drops the matches that do not hold after all.
+    fn ask_circumstances<'r>(&mut self, matches: &mut Vec<Match<'r>>) {
+        let mut jobs = Vec::new();
+        let mut owners = Vec::new();
+        for (at, one) in matches.iter().enumerate().filter(|(_, one)| !one.observed) {
+            let unless = one.rule.unless.as_ref().and_then(|u| u.when.run.as_ref());
+            for (command, negated) in
+                [(one.rule.conditions.when.run.as_ref(), false), (unless, true)]
+            {
+                if let Some(command) = command {
+                    jobs.push(self.job(command, one, None));
+                    owners.push((at, negated));
+                }
+            }
+        }
+        let outcomes = self.run_jobs(jobs, "when");
+        let mut dropped = vec![false; matches.len()];
+        for ((at, negated), outcome) in owners.into_iter().zip(outcomes) {
+            let one = &matches[at];
+            let allow = matches!(one.verb(), Some(Verb::Allow));
+            let holds = match outcome {
+                Some(outcome) if !outcome.is_error() => outcome.succeeded() != negated,
+                // Not known: that allows nothing, and relaxes nothing.
+                Some(outcome) => {
+                    self.out.notes.push(format!(
+                        "{}: when.run {}",
+                        one.rule.name(),
+                        outcome.ended()
+                    ));
+                    !allow
+                }
+                None => !allow,
+            };
+            dropped[at] |= !holds;
+        }
+        let mut at = 0;
+        matches.retain(|_| {
+            at += 1;
+            !dropped[at - 1]
+        });
+    }
+
+    /// Runs what the matched rules run. Returns what hook scripts said, and the rules whose `run`
+    /// failed with its outcome.
+    fn act<'r>(
+        &mut self,
+        matches: &[Match<'r>],
+    ) -> (Vec<(&'r Rule, Said)>, Vec<(&'r Rule, Outcome)>) {
+        enum For {
+            Run,
+            Hook,
+            Context,
+            Notify,
+        }
+        let mut jobs = Vec::new();
+        let mut owners = Vec::new();
+        for one in matches.iter().filter(|one| !one.observed) {
+            let rule = one.rule;
+            if let Some(command) = &rule.run
+                && self.may_block(rule)
+            {
+                for path in self.run_paths(command, one) {
+                    jobs.push(self.job(command, one, path));
+                    owners.push((rule, For::Run));
+                }
+            }
+            if let Some(command) = &rule.hook {
+                jobs.push(self.job(command, one, None));
+                owners.push((rule, For::Hook));
+            }
+            if let Some(Text::Run(command)) = &rule.context {
+                jobs.push(self.job(command, one, None));
+                owners.push((rule, For::Context));
+            }
+            if let Some(Text::Run(command)) = &rule.notify {
+                jobs.push(self.job(command, one, None));
+                owners.push((rule, For::Notify));
+            }
+        }
+        let outcomes = self.run_jobs(jobs, "act");
+        let mut said = Vec::new();
+        let mut failed: Vec<(&Rule, Outcome)> = Vec::new();
+        for ((rule, what), outcome) in owners.into_iter().zip(outcomes) {
+            let Some(outcome) = outcome else { continue };
+            match what {
+                For::Hook => said.push((rule, script::read(self.event, &outcome))),
+                For::Run if !outcome.succeeded() => failed.push((rule, outcome)),
+                For::Context if outcome.succeeded() => {
+                    let text = outcome.stdout.trim_end();
+                    if !text.is_empty() {
+                        self.out.answer.context.push(text.to_string());
+                    }
+                }
+                For::Run => {}
+                For::Context | For::Notify => {
+                    if !outcome.succeeded() {
+                        let ended = outcome.ended();
+                        self.out.notes.push(format!("{}: {ended}", rule.name()));
+                    }
+                }
+            }
+        }
+        self.tell(matches);
+        (said, failed)
+    }
+
+    /// Plain texts for the model and the human, and variables for later commands.
+    fn tell(&mut self, matches: &[Match<'_>]) {
+        for one in matches.iter().filter(|one| !one.observed) {
+            match &one.rule.context {
+                Some(Text::Plain(text)) => {
+                    let text = text.fill(&self.values(one, None, None));
+                    self.out.answer.context.push(text);
+                }
+                Some(Text::File(path)) => {
+                    let path = Path::new(&self.world.place.project).join(path);
+                    match read_bounded(&path) {
+                        Ok(text) => self.out.answer.context.push(text),
+                        Err(error) => self.out.notes.push(format!(
+                            "{}: {}: {error}",
+                            one.rule.name(),
+                            path.display()
+                        )),
+                    }
+                }
+                _ => {}
+            }
+            if let Some(Text::Plain(text)) = &one.rule.notify {
+                let text = text.fill(&self.values(one, None, None));
+                self.out.answer.notice.push(format!("{text} [{}]", one.rule.name()));
+            }
+            if !one.rule.env.is_empty() && !self.world.dry {
+                self.write_env(one);
+            }
+        }
+    }
+
+    fn write_env(&mut self, one: &Match<'_>) {
+        use std::io::Write as _;
+        let Some(path) = crate::env::path(crate::env::CLAUDE_ENV_FILE) else { return };
+        let mut lines = String::new();
+        for (name, value) in &one.rule.env {
+            let value = value.fill(&self.values(one, None, None));
+            lines.push_str(&format!("export {name}={}\n", quote(&value)));
+        }
+        let written = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(lines.as_bytes()));
+        if let Err(error) = written {
+            self.out.notes.push(format!("{}: env file: {error}", one.rule.name()));
+        }
+    }
+
+    /// The complete new input, where rules or scripts change it.
+    fn rewrite(
+        &mut self,
+        matches: &[Match<'_>],
+        said: &[(&Rule, Said)],
+    ) -> Option<Map<String, Value>> {
+        let old = self.event.input.as_object()?.clone();
+        let mut new = old.clone();
+        let mut ordered: Vec<&Match<'_>> =
+            matches.iter().filter(|m| !m.observed && !m.rule.rewrite.is_empty()).collect();
+        ordered.sort_by_key(|one| one.rule.layer());
+        for one in ordered {
+            for (field, template) in &one.rule.rewrite {
+                let in_place = field.as_slice() == ["command"]
+                    && !one.rule.conditions.command.is_empty()
+                    && self.event.command() == Some(self.analysis.text.as_str());
+                if in_place {
+                    match self.rewrite_command(one, template, &new) {
+                        Ok(Some(text)) => {
+                            new.insert("command".into(), Value::String(text));
+                        }
+                        Ok(None) => {}
+                        Err(why) => self.voices.push(Voice {
+                            verb: Verb::Deny,
+                            layer: one.rule.layer(),
+                            rule: one.rule.name(),
+                            reason: why,
+                        }),
+                    }
+                } else {
+                    let text = template.fill(&self.values(one, None, None));
+                    set_field(&mut new, field, text);
+                }
+            }
+        }
+        for (_, said) in said {
+            if let Some(input) = &said.input {
+                new = input.clone();
+            }
+        }
+        (new != old).then_some(new)
+    }
+
+    /// Replaces each matched sub-command where it stands.
+    fn rewrite_command(
+        &self,
+        one: &Match<'_>,
+        template: &rule::Template,
+        input: &Map<String, Value>,
+    ) -> Result<Option<String>, String> {
+        let text = &self.analysis.text;
+        if input.get("command").and_then(Value::as_str) != Some(text) {
+            return Err("two rewrites of one command: make them one rule.".into());
+        }
+        let mut commands: Vec<usize> =
+            one.effects.iter().filter_map(|at| self.analysis.effects[*at].command).collect();
+        commands.sort_by_key(|at| self.analysis.commands[*at].span.start);
+        commands.dedup();
+        let mut out = String::new();
+        let mut done = 0;
+        for at in commands {
+            let command = &self.analysis.commands[at];
+            let new = template.fill(&self.values_at(one, Some(at), None, None));
+            if new == command_text(self.analysis, command) {
+                continue;
+            }
+            if command.quoted || command.span.start < done || command.span.end > text.len() {
+                return Err(
+                    "The command stands inside quotes, where it cannot be replaced: run it \
+                            as a command of its own."
+                        .into(),
+                );
+            }
+            out.push_str(&text[done..command.span.start]);
+            out.push_str(&new);
+            done = command.span.end;
+        }
+        if done == 0 {
+            return Ok(None);
+        }
+        out.push_str(&text[done..]);
+        Ok(Some(out))
+    }
+
+    /// Changes to what the tool returned.
+    fn replace(&mut self, matches: &[Match<'_>], said: &[(&Rule, Said)]) {
+        let Some(old) = self.event.response() else { return };
+        let mut new = old.clone();
+        let mut ordered: Vec<&Match<'_>> = matches.iter().filter(|m| !m.observed).collect();
+        ordered.sort_by_key(|one| one.rule.layer());
+        for one in ordered {
+            for (field, template) in &one.rule.replace {
+                let text = template.fill(&self.values(one, None, None));
+                match &mut new {
+                    Value::Object(map) => set_field(map, field, text),
+                    other => *other = Value::String(text),
+                }
+            }
+            if let Some(redact) = &one.rule.redact {
+                each_string(&mut new, &|text| match redact {
+                    Redact::Secrets => redact::secrets(text).into_owned(),
+                    Redact::Patterns(patterns) => redact::patterns(text, patterns),
+                });
+            }
+        }
+        if let Some(response) =
+            said.iter().filter_map(|(_, said)| said.response.clone()).next_back()
+        {
+            new = response;
+        }
+        if new != *old {
+            self.out.answer.response = Some(new);
+        }
+    }
+
+    /// What scripts, failed commands and unreachable servers have to say.
+    fn hear(&mut self, matches: &[Match<'_>], said: &[(&Rule, Said)], failed: &[(&Rule, Outcome)]) {
+        for (rule, said) in said {
+            self.out.answer.context.extend(said.context.iter().cloned());
+            self.out.answer.notice.extend(said.notice.iter().cloned());
+            if let Some((verb, reason)) = &said.verb
+                && *verb != Verb::Allow
+            {
+                self.voice(rule, *verb, reason.clone());
+            }
+            if let Some(why) = &said.failure {
+                self.out.notes.push(format!("{}: hook script: {why}", rule.name()));
+                self.otherwise(rule, format!("The hook script of this rule failed: {why}."));
+            }
+        }
+        for (rule, outcome) in failed {
+            let one = matches.iter().find(|one| std::ptr::eq(one.rule, *rule));
+            match (&rule.verdict, one) {
+                (Some((verb, reason)), Some(one)) => {
+                    let output = outcome.output();
+                    let ended = outcome.ended();
+                    let mut reason =
+                        reason.fill(&self.values(one, Some(output.as_str()), Some(&ended)));
+                    if reason.trim().is_empty() {
+                        reason = ended;
+                    }
+                    self.voice(rule, *verb, reason);
+                }
+                _ => {
+                    let what = rule.run.as_ref().map_or("", |run| run.script.source());
+                    let text =
+                        format!("`{what}` failed ({}):\n{}", outcome.ended(), outcome.output());
+                    let text = format!("{} [{}]", text.trim_end(), rule.name());
+                    self.out.answer.context.push(text);
+                }
+            }
+        }
+        for one in matches.iter().filter(|one| !one.observed) {
+            if let Some(server) = &one.rule.remote {
+                let why = format!("The server `{server}` cannot be asked by this version.");
+                self.out.notes.push(format!("{}: {why}", one.rule.name()));
+                self.otherwise(one.rule, why);
+            }
+        }
+    }
+
+    fn otherwise(&mut self, rule: &Rule, why: String) {
+        match rule.otherwise {
+            Otherwise::Silent => {}
+            Otherwise::Ask => self.voice(rule, Verb::Ask, why),
+            Otherwise::Deny => self.voice(rule, Verb::Deny, why),
+        }
+    }
+
+    fn voice(&mut self, rule: &Rule, verb: Verb, reason: String) {
+        self.voices.push(Voice { verb, layer: rule.layer(), rule: rule.name(), reason });
+    }
+
+    /// The verdicts of rules that stop, on one form of the input.
+    fn stops(&mut self, matches: &[Match<'_>], event: &Event, analysis: &Analysis) {
+        let stops: Vec<&Match<'_>> = matches
+            .iter()
+            .filter(|one| {
+                !one.observed
+                    && one.verb().is_some_and(Verb::stops)
+                    && one.rule.run.is_none()
+                    && self.may_block(one.rule)
+            })
+            .collect();
+        if let Some(one) = engine::strongest(stops) {
+            let Some((_, template)) = &one.rule.verdict else { return };
+            let mut reason = template.fill(&self.values_of(event, analysis, one, None, None));
+            if one.unknown && !analysis.notes.is_empty() {
+                reason.push_str(&format!(" ({})", analysis.notes.join("; ")));
+            }
+            let verb = one.verb().unwrap_or(Verb::Deny);
+            self.voices.push(Voice {
+                verb,
+                layer: one.rule.layer(),
+                rule: one.rule.name(),
+                reason,
+            });
+        }
+    }
+
+    /// Combines everything into the answer.
+    fn conclude(
+        &mut self,
+        rules: &[&Rule],
+        matches: Vec<Match<'_>>,
+        event: &Event,
+        analysis: &Analysis,
+        script_allows: Option<&[&Rule]>,
+    ) {
+        self.stops(&matches, event, analysis);
+        self.ask_about_broken_config();
+        if self.voices.is_empty() {
+            self.allow(rules, &matches, event, analysis, script_allows.unwrap_or_default());
+        }
+        let mut best: Option<&Voice> = None;
+        for voice in &self.voices {
+            if best.is_none_or(|found| (voice.verb, voice.layer) > (found.verb, found.layer)) {
+                best = Some(voice);
+            }
+        }
+        if let Some(voice) = best {
+            self.out.rule.clone_from(&voice.rule);
+            self.out.answer.verb = Some(voice.verb);
+            self.out.answer.reason = format!("{} [{}]", voice.reason.trim_end(), voice.rule);
+            if matches!(voice.verb, Verb::Deny | Verb::Halt) {
+                // What was to be told beside a call that does not happen still helps the model.
+                self.out.answer.input = None;
+            }
+        }
+        self.count_stops(&matches);
+    }
+
+    fn allow(
+        &mut self,
+        rules: &[&Rule],
+        matches: &[Match<'_>],
+        event: &Event,
+        analysis: &Analysis,
+        script_allows: &[&Rule],
+    ) {
+        let known: Vec<usize> = (0..analysis.effects.len())
+            .filter(|at| analysis.effects[*at].grade != effect::Grade::Unknown)
+            .collect();
+        let from_scripts: Vec<Match<'_>> = script_allows
+            .iter()
+            .map(|rule| Match {
+                rule,
+                effects: known.clone(),
+                whole: true,
+                unknown: false,
+                verb: Some(Verb::Allow),
+                observed: false,
+            })
+            .collect();
+        let allows: Vec<&Match<'_>> = matches
+            .iter()
+            .filter(|one| !one.observed && one.verb() == Some(Verb::Allow))
+            .chain(&from_scripts)
+            .collect();
+        if allows.is_empty() {
+            return;
+        }
+        let case = self.case(event, analysis);
+        // Rules that would stop, were they enforced here.
+        let others: Vec<&Rule> =
+            rules.iter().copied().filter(|rule| !rule.observe && !self.world.paused).collect();
+        if !case.covered(&allows, &others) {
+            return;
+        }
+        if let Some(one) = engine::strongest(allows.iter().copied()) {
+            let reason = match &one.rule.verdict {
+                Some((_, template)) => {
+                    template.fill(&self.values_of(event, analysis, one, None, None))
+                }
+                None => "The hook script allows it.".into(),
+            };
+            self.voices.push(Voice {
+                verb: Verb::Allow,
+                layer: one.rule.layer(),
+                rule: one.rule.name(),
+                reason,
+            });
+        }
+    }
+
+    /// A file that cannot be used makes the calls that its rules could be about an ask.
+    fn ask_about_broken_config(&mut self) {
+        if self.world.paused {
+            return;
+        }
+        for (kinds, why) in &self.config.broken {
+            if !kinds.contains(self.event.kind) {
+                continue;
+            }
+            self.out.notes.push(why.clone());
+            if self.event.kind == Kind::PreToolUse {
+                self.voices.push(Voice {
+                    verb: Verb::Ask,
+                    layer: Layer::Managed,
+                    rule: "config".into(),
+                    reason: format!("hookctl's rules cannot all be used: {why}."),
+                });
+            } else if self.event.kind == Kind::SessionStart {
+                self.out.answer.notice.push(format!("hookctl: {why}"));
+            }
+        }
+    }
+
+    /// How often in a row each rule blocked a stop.
+    fn count_stops(&mut self, matches: &[Match<'_>]) {
+        if self.world.dry || !matches!(self.event.kind, Kind::Stop | Kind::SubagentStop) {
+            return;
+        }
+        let notes = self.world.paths.notes();
+        for one in matches.iter().filter(|one| one.rule.repeat > 1) {
+            let key = self.stop_key(one.rule);
+            let blocked =
+                self.out.answer.verb == Some(Verb::Deny) && self.out.rule == one.rule.name();
+            let before = once::counted(&notes, &key);
+            once::count(&notes, &key, if blocked { before + 1 } else { 0 });
+        }
+    }
+
+    // ---- commands -------------------------------------------------------------------------
+
+    /// The distinct paths that a `run` is for; one run without a path where it names none.
+    fn run_paths(&self, command: &rule::Command, one: &Match<'_>) -> Vec<Option<String>> {
+        if !command.script.uses(&Name::Path) {
+            return vec![None];
+        }
+        let mut paths: Vec<Option<String>> = Vec::new();
+        for at in &one.effects {
+            if let Some(target) = &self.analysis.effects[*at].path {
+                let path = Some(target.lexical.clone());
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+        }
+        if paths.is_empty() { vec![None] } else { paths }
+    }
+
+    fn job(&self, command: &rule::Command, one: &Match<'_>, path: Option<String>) -> Job {
+        let values = self.values(one, None, None);
+        let value = |name: &Name| match (name, &path) {
+            (Name::Path, Some(path)) => Some(path.clone()),
+            _ => values(name),
+        };
+        let (script, mut variables) = command.script.script(&value);
+        for name in rule::template::VARIABLES {
+            let name = &name[1..];
+            let text = values(&Name::Variable(name)).unwrap_or_default();
+            variables.push((name.to_string(), text.replace('\0', "")));
+        }
+        variables.push(("HOOKCTL_EVENT".into(), self.event.name.clone()));
+        variables.push(("HOOKCTL_TOOL".into(), self.event.tool.clone()));
+        for (name, value) in &mut variables {
+            if value.len() > LARGEST_VARIABLE
+                && let Some(path) = self.spill(name, value)
+            {
+                *value = path;
+            }
+        }
+        let project = PathBuf::from(&self.world.place.project);
+        let base = command.base.clone().unwrap_or_else(|| project.clone());
+        let left = self.world.deadline.saturating_duration_since(Instant::now());
+        Job {
+            script: with_base(&script, &base),
+            variables,
+            dir: if project.is_dir() { project } else { PathBuf::from("/") },
+            stdin: self.world.stdin.to_vec(),
+            limit: command.limit.unwrap_or(act::DEFAULT_LIMIT).min(left),
+        }
+    }
+
+    /// Puts a value that is too large for a variable into a file: its path.
+    fn spill(&self, name: &str, value: &str) -> Option<String> {
+        if self.world.dry {
+            return None;
+        }
+        let notes = self.world.paths.notes();
+        crate::journal::create_private_dir(&notes).ok()?;
+        let path =
+            notes.join(format!("once-value-{name}-{}", &trust::hash(value.as_bytes())[..16]));
+        std::fs::write(&path, value).ok()?;
+        path.to_str().map(str::to_string)
+    }
+
+    /// Runs the jobs, or takes over what another registration of hookctl got for this event.
+    fn run_jobs(&mut self, jobs: Vec<Job>, phase: &str) -> Vec<Option<Outcome>> {
+        if jobs.is_empty() {
+            return Vec::new();
+        }
+        if self.world.dry {
+            for job in &jobs {
+                self.out.notes.push(format!("would run: {}", job.script));
+            }
+            return vec![None; jobs.len()];
+        }
+        let mut identity = Vec::new();
+        for part in [self.event.session.as_bytes(), self.event.name.as_bytes(), self.world.stdin] {
+            identity.extend_from_slice(part);
+            identity.push(0);
+        }
+        for job in &jobs {
+            identity.extend_from_slice(job.script.as_bytes());
+            identity.push(0);
+        }
+        let key = format!("{phase}-{}", &trust::hash(&identity)[..32]);
+        // Without a call's id, the same payload may soon come again and mean another event.
+        let named = self.event.str("tool_use_id").is_some();
+        let window = Duration::from_millis(if named { 5_000 } else { 700 });
+        let count = jobs.len();
+        let deadline = self.world.deadline;
+        match once::claim(&self.world.paths.notes(), &key, window, deadline) {
+            Claim::Done(bytes) => {
+                let outcomes: Vec<Outcome> = serde_json::from_slice(&bytes).unwrap_or_default();
+                self.out.notes.push("ran in another registration of hookctl already".into());
+                let mut outcomes: Vec<Option<Outcome>> = outcomes.into_iter().map(Some).collect();
+                outcomes.resize(count, None);
+                outcomes
+            }
+            claim => {
+                let outcomes = act::run_all(jobs, deadline);
+                if let Ok(bytes) = serde_json::to_vec(&outcomes) {
+                    claim.done(&bytes);
+                }
+                outcomes.into_iter().map(Some).collect()
+            }
+        }
+    }
+
+    // ---- values of placeholders -----------------------------------------------------------
+
+    fn values<'v>(
+        &'v self,
+        one: &'v Match<'_>,
+        output: Option<&'v str>,
+        error: Option<&'v str>,
+    ) -> impl Fn(&Name) -> Option<String> + 'v {
+        self.values_of(self.event, self.analysis, one, output, error)
+    }
+
+    fn values_of<'v>(
+        &'v self,
+        event: &'v Event,
+        analysis: &'v Analysis,
+        one: &'v Match<'_>,
+        output: Option<&'v str>,
+        error: Option<&'v str>,
+    ) -> impl Fn(&Name) -> Option<String> + 'v {
+        let command = one.effects.iter().find_map(|at| analysis.effects.get(*at)?.command);
+        values(event, analysis, &self.world.place.project, one, command, output, error)
+    }
+
+    fn values_at<'v>(
+        &'v self,
+        one: &'v Match<'_>,
+        command: Option<usize>,
+        output: Option<&'v str>,
+        error: Option<&'v str>,
+    ) -> impl Fn(&Name) -> Option<String> + 'v {
+        let project = &self.world.place.project;
+        values(self.event, self.analysis, project, one, command, output, error)
+    }
+}
+
+fn values<'v>(
+    event: &'v Event,
+    analysis: &'v Analysis,
+    project: &'v str,
+    one: &'v Match<'_>,
+    command: Option<usize>,
+    output: Option<&'v str>,
+    error: Option<&'v str>,
+) -> impl Fn(&Name) -> Option<String> + 'v {
+    move |name| match name {
+        Name::Path => one
+            .effects
+            .iter()
+            .find_map(|at| Some(analysis.effects.get(*at)?.path.as_ref()?.lexical.clone()))
+            .or_else(|| event.file_path().map(str::to_string)),
+        Name::Host => one.effects.iter().find_map(|at| analysis.effects.get(*at)?.host.clone()),
+        Name::Command => command
+            .and_then(|at| analysis.commands.get(at))
+            .map(|command| command_text(analysis, command))
+            .or_else(|| event.command().map(str::to_string)),
+        Name::Tool => Some(event.tool.clone()),
+        Name::RunOutput => output.map(str::to_string),
+        Name::Error => error.or_else(|| event.error()).map(str::to_string),
+        Name::Input(field) => {
+            let mut value = &event.input;
+            for part in field {
+                value = match value {
+                    Value::Array(items) => items.get(part.parse::<usize>().ok()?)?,
+                    other => other.get(part)?,
+                };
+            }
+            Some(match value {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            })
+        }
+        Name::Variable("ARGUMENTS") => serde_json::to_string(&event.raw).ok(),
+        Name::Variable("PROMPT") => event.prompt().map(str::to_string),
+        Name::Variable("TRANSCRIPT_PATH") => event.str("transcript_path").map(str::to_string),
+        Name::Variable(_) => Some(project.to_string()),
+    }
+}
+
+/// The sub-command from its program's basename on.
+fn command_text(analysis: &Analysis, command: &SubCommand) -> String {
+    let rest = analysis.text.get(command.word.span.end..command.span.end);
+    match rest {
+        Some(rest) if !command.quoted => format!("{}{rest}", command.name),
+        _ => {
+            let mut out = command.name.clone();
+            for arg in &command.args {
+                out.push(' ');
+                out.push_str(arg.text.as_deref().unwrap_or("…"));
+            }
+            out
+        }
+    }
+}
+
+/// A relative program is meant from the directory of its rule's file.
+fn with_base(script: &str, base: &Path) -> String {
+    let word_len = script.find(char::is_whitespace).unwrap_or(script.len());
+    let word = &script[..word_len];
+    let plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"./_-+".contains(&b));
+    if plain && word.contains('/') && !word.starts_with('/') {
+        let path = base.join(word.trim_start_matches("./"));
+        return format!("{}{}", quote(&path.to_string_lossy()), &script[word_len..]);
+    }
+    script.to_string()
+}
+
+/// The text as one word of a POSIX shell.
+fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+fn read_bounded(path: &Path) -> std::io::Result<String> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(LARGEST_CONTEXT as u64).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Sets a field, making objects on the way. A field that held a number or a flag keeps its type
+/// where the text can be read as one.
+fn set_field(map: &mut Map<String, Value>, field: &[String], text: String) {
+    let Some((first, rest)) = field.split_first() else { return };
+    if rest.is_empty() {
+        let new = match map.get(first) {
+            Some(Value::Number(_) | Value::Bool(_)) => {
+                serde_json::from_str(&text).unwrap_or(Value::String(text))
+            }
+            _ => Value::String(text),
+        };
+        map.insert(first.clone(), new);
+        return;
+    }
+    let below = map.entry(first.clone()).or_insert_with(|| Value::Object(Map::new()));
+    match below {
+        Value::Object(below) => set_field(below, rest, text),
+        Value::Array(items) => {
+            let (index, rest) = (&rest[0], &rest[1..]);
+            if let Some(item) = index.parse::<usize>().ok().and_then(|at| items.get_mut(at)) {
+                match item {
+                    Value::Object(map) if !rest.is_empty() => set_field(map, rest, text),
+                    other if rest.is_empty() => *other = Value::String(text),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn each_string(value: &mut Value, change: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_string(item, change)),
+        Value::Object(map) => map.values_mut().for_each(|item| each_string(item, change)),
+        _ => {}
+    }
+}

@@ -1,0 +1,155 @@
+//! Once only: two registrations of hookctl for one event must not run, notify or send twice.
+//!
+//! The client starts both at the same time. The first to claim the event runs the commands and
+//! leaves what came of them; the second waits for that and answers the same.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::journal::create_private_dir;
+
+/// Notes older than this are swept away.
+const OLD: Duration = Duration::from_secs(3600);
+
+/// The claim on one event.
+pub enum Claim {
+    /// We are the first (or cannot know): run, then [`Claim::done`].
+    First(Option<PathBuf>),
+    /// Another process ran already: this is what it left.
+    Done(Vec<u8>),
+}
+
+/// Claims `key`, a name for the event and what is to be run for it. A claim older than `window`
+/// is another event that looks the same.
+pub fn claim(notes: &Path, key: &str, window: Duration, deadline: Instant) -> Claim {
+    let path = notes.join(format!("once-{key}"));
+    if create_private_dir(notes).is_err() {
+        return Claim::First(None);
+    }
+    loop {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        match options.open(&path) {
+            Ok(_) => {
+                sweep(notes);
+                return Claim::First(Some(path));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(_) => return Claim::First(None),
+        }
+        let age = age(&path);
+        if age.is_none_or(|age| age > window) {
+            // Left over: take it away and try again.
+            let _ = fs::remove_file(&path);
+            let _ = fs::remove_file(result(&path));
+            continue;
+        }
+        while Instant::now() < deadline {
+            if let Ok(bytes) = fs::read(result(&path)) {
+                return Claim::Done(bytes);
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        return Claim::First(None);
+    }
+}
+
+impl Claim {
+    /// Leaves what came of it for the second.
+    pub fn done(self, bytes: &[u8]) {
+        if let Claim::First(Some(path)) = self {
+            let draft = path.with_extension(format!("{}.tmp", std::process::id()));
+            let written = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .open(&draft)
+                .and_then(|mut file| file.write_all(bytes));
+            if written.is_ok() {
+                let _ = fs::rename(&draft, result(&path));
+            }
+        }
+    }
+}
+
+/// Says something once for each `key`: true the first time.
+pub fn first_time(notes: &Path, key: &str) -> bool {
+    let path = notes.join(format!("said-{key}"));
+    create_private_dir(notes).is_ok()
+        && OpenOptions::new().write(true).create_new(true).open(path).is_ok()
+}
+
+/// How often in a row `key` was counted; `count` adds one or sets it back.
+pub fn counted(notes: &Path, key: &str) -> u32 {
+    let text = fs::read_to_string(notes.join(format!("count-{key}"))).unwrap_or_default();
+    text.trim().parse().unwrap_or(0)
+}
+
+/// Stores the count.
+pub fn count(notes: &Path, key: &str, number: u32) {
+    let path = notes.join(format!("count-{key}"));
+    if number == 0 {
+        let _ = fs::remove_file(path);
+    } else if create_private_dir(notes).is_ok() {
+        let _ = fs::write(path, number.to_string());
+    }
+}
+
+fn result(path: &Path) -> PathBuf {
+    path.with_extension("result")
+}
+
+fn age(path: &Path) -> Option<Duration> {
+    let modified = fs::metadata(path).ok()?.modified().ok()?;
+    SystemTime::now().duration_since(modified).ok().or(Some(Duration::ZERO))
+}
+
+fn sweep(notes: &Path) {
+    let Ok(entries) = fs::read_dir(notes) else { return };
+    for entry in entries.flatten().take(200) {
+        let path = entry.path();
+        let name = entry.file_name();
+        let mine = name.to_str().is_some_and(|n| n.starts_with("once-"));
+        let limit = if mine { OLD } else { OLD * 24 * 7 };
+        if age(&path).is_some_and(|age| age > limit) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_gets_what_the_first_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let window = Duration::from_secs(5);
+        let deadline = Instant::now() + Duration::from_secs(5);
+        let first = claim(dir.path(), "k", window, deadline);
+        assert!(matches!(first, Claim::First(Some(_))));
+        let notes = dir.path().to_path_buf();
+        let second = thread::spawn(move || claim(&notes, "k", window, deadline));
+        thread::sleep(Duration::from_millis(30));
+        first.done(b"answer");
+        assert!(matches!(second.join().unwrap(), Claim::Done(bytes) if bytes == b"answer"));
+        assert!(matches!(
+            claim(dir.path(), "k", Duration::ZERO, deadline),
+            Claim::First(Some(_)) | Claim::Done(_)
+        ));
+    }
+
+    #[test]
+    fn counts_and_first_times() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(first_time(dir.path(), "a") && !first_time(dir.path(), "a"));
+        assert_eq!(counted(dir.path(), "x"), 0);
+        count(dir.path(), "x", 3);
+        assert_eq!(counted(dir.path(), "x"), 3);
+        count(dir.path(), "x", 0);
+        assert_eq!(counted(dir.path(), "x"), 0);
+    }
+}
