@@ -69,6 +69,7 @@ if ! command -v cargo >/dev/null 2>&1; then
         fail "cargo was not found. Get Rust from https://rustup.rs (or your system's packages), then run this again."
     fi
 fi
+rustc --version >/dev/null 2>&1 || fail "rustc does not start: \`rustc --version\` says why (with rustup: rustup default stable)"
 if ! command -v cc >/dev/null 2>&1 && ! command -v gcc >/dev/null 2>&1; then
     fail "no C compiler was found, and linking needs one: install gcc (Debian: apt install gcc libc6-dev; macOS: xcode-select --install)."
 fi
