@@ -1,2 +1,8 @@
 //! Build-time data.
-fn main() {}
+
+#[path = "build/cli.rs"]
+mod cli;
+
+fn main() {
+    cli::write().expect("completions and man page");
+}

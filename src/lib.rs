@@ -5,6 +5,7 @@
 //! `act` runs what rules run, `agent` renders the answer, `journal` keeps a line of it.
 
 pub mod agent;
+pub mod cli;
 pub mod effect;
 pub mod env;
 pub mod event;

@@ -1,2 +1,5 @@
 //! hookctl: argv only; `hook` goes straight to the hook path, all else to clap.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    hookctl::cli::main(std::env::args_os())
+}
