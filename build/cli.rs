@@ -51,7 +51,9 @@ fn man() -> io::Result<Vec<u8>> {
         man.render_options_section(&mut section)?;
         man.render_extra_section(&mut section)?;
         // Its sections become parts of this one.
-        page.extend_from_slice(String::from_utf8_lossy(&section).replace(".SH ", ".SS ").as_bytes());
+        page.extend_from_slice(
+            String::from_utf8_lossy(&section).replace(".SH ", ".SS ").as_bytes(),
+        );
     }
     whole.render_extra_section(&mut page)?;
     Ok(page)

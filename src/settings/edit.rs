@@ -73,7 +73,12 @@ impl Doc {
     ///
     /// # Errors
     /// Never for a path that names a container; a fault where the result would not parse.
-    pub fn append(&mut self, path: &[usize], key: Option<&str>, value: &Value) -> Result<(), Fault> {
+    pub fn append(
+        &mut self,
+        path: &[usize],
+        key: Option<&str>,
+        value: &Value,
+    ) -> Result<(), Fault> {
         let style = self.style();
         let Some(node) = self.node(path) else { return Err(stale()) };
         let count = node.len();
@@ -267,11 +272,8 @@ mod tests {
 
     #[test]
     fn a_removal_takes_its_own_comma() {
-        for (path, after) in [
-            (vec![0], "[ 2,\n 3]"),
-            (vec![1], "[ 1,\n 3]"),
-            (vec![2], "[ 1 , 2]"),
-        ] {
+        for (path, after) in [(vec![0], "[ 2,\n 3]"), (vec![1], "[ 1,\n 3]"), (vec![2], "[ 1 , 2]")]
+        {
             let mut doc = Doc::new("[ 1 , 2,\n 3]").unwrap();
             doc.remove(&path).unwrap();
             assert_eq!(doc.text(), after);

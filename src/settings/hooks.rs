@@ -661,7 +661,8 @@ mod tests {
 
     #[test]
     fn shapes_without_a_place_are_refused() {
-        for text in ["[]", "3", r#"{"hooks": []}"#, r#"{"hooks": null}"#, r#"{"hooks":{"Stop":{}}}"#]
+        for text in
+            ["[]", "3", r#"{"hooks": []}"#, r#"{"hooks": null}"#, r#"{"hooks":{"Stop":{}}}"#]
         {
             let mut doc = Doc::new(text).unwrap();
             assert!(install(&mut doc, &wanted(), &Created::default()).is_err(), "{text}");

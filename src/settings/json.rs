@@ -215,9 +215,7 @@ impl Parser<'_> {
                 "comments are not JSON".to_string(),
                 "remove the comment: the client ignores the whole file over it".to_string(),
             ),
-            Some('\'') => {
-                ("strings take double quotes".to_string(), "write \"...\"".to_string())
-            }
+            Some('\'') => ("strings take double quotes".to_string(), "write \"...\"".to_string()),
             Some(c) => {
                 (format!("{what}, found `{}`", c.escape_debug()), "mend the JSON here".to_string())
             }
