@@ -7,6 +7,7 @@
 
 pub mod act;
 pub mod agent;
+pub mod cli;
 pub mod config;
 pub mod effect;
 pub mod engine;

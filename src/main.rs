@@ -10,9 +10,16 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1).peekable();
-    match args.peek() {
-        Some(first) if first == "hook" => ExitCode::from(hookctl::hook::main(args.skip(1))),
-        None if !std::io::stdin().is_terminal() => ExitCode::from(hookctl::hook::main(args)),
-        _ => ExitCode::from(2),
+    let hook = match args.peek() {
+        // `hookctl hook --help` is a question of people.
+        Some(first) => {
+            first == "hook" && !std::env::args_os().any(|arg| arg == "--help" || arg == "-h")
+        }
+        None => !std::io::stdin().is_terminal(),
+    };
+    if hook {
+        ExitCode::from(hookctl::hook::main(args.skip(1)))
+    } else {
+        hookctl::cli::main(std::env::args_os())
     }
 }

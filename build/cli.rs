@@ -1,0 +1,60 @@
+//! Writes the shell completions and the man page from the same definitions as the program's.
+
+use std::path::Path;
+use std::{env, fs, io};
+
+use clap::CommandFactory;
+use clap_complete::{Shell, generate};
+
+#[allow(dead_code)]
+#[path = "../src/cli/args.rs"]
+mod args;
+
+/// Into OUT_DIR: `hookctl.bash`, ... and `hookctl.1`, which `src/cli/mod.rs` embeds.
+pub fn write() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=src/cli/args.rs");
+    println!("cargo::rerun-if-changed=build/cli.rs");
+    let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
+    let out = Path::new(&out);
+    for (shell, name) in [
+        (Shell::Bash, "hookctl.bash"),
+        (Shell::Zsh, "hookctl.zsh"),
+        (Shell::Fish, "hookctl.fish"),
+        (Shell::PowerShell, "hookctl.ps1"),
+        (Shell::Elvish, "hookctl.elv"),
+    ] {
+        let mut script = Vec::new();
+        generate(shell, &mut args::Cli::command(), "hookctl", &mut script);
+        fs::write(out.join(name), script)?;
+    }
+    fs::write(out.join("hookctl.1"), man()?)
+}
+
+/// One page: the program, then each command as a section of its own.
+fn man() -> io::Result<Vec<u8>> {
+    let mut command = args::Cli::command().disable_help_subcommand(true);
+    command.build();
+    let mut page = Vec::new();
+    let whole = clap_mangen::Man::new(command.clone());
+    whole.render_title(&mut page)?;
+    whole.render_name_section(&mut page)?;
+    whole.render_synopsis_section(&mut page)?;
+    whole.render_description_section(&mut page)?;
+    whole.render_options_section(&mut page)?;
+    for sub in command.get_subcommands() {
+        let title = format!("hookctl {}", sub.get_name()).to_uppercase();
+        page.extend_from_slice(format!(".SH \"{title}\"\n").as_bytes());
+        let man = clap_mangen::Man::new(sub.clone());
+        let mut section = Vec::new();
+        man.render_synopsis_section(&mut section)?;
+        man.render_description_section(&mut section)?;
+        man.render_options_section(&mut section)?;
+        man.render_extra_section(&mut section)?;
+        // Its sections become parts of this one.
+        page.extend_from_slice(
+            String::from_utf8_lossy(&section).replace(".SH ", ".SS ").as_bytes(),
+        );
+    }
+    whole.render_extra_section(&mut page)?;
+    Ok(page)
+}

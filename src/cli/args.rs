@@ -1,0 +1,358 @@
+//! The command line: every subcommand, option and help text.
+//!
+//! Nothing here uses the rest of the crate: the build script includes this file to write the shell
+//! completions and the man page from the same definitions.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXIT: &str = "Exit status:\n  \
+    0  all is well\n  \
+    1  something was found, or hookctl refused\n  \
+    2  wrong usage, or it failed\n\
+    (`hookctl hook` is different: 0 = answered, 2 = blocked.)";
+
+const TOP: &str = "Examples:\n  \
+    hookctl install                       guard every session of this user\n  \
+    hookctl status                        is the guard in effect?\n  \
+    hookctl explain --tool Bash -- 'rm -rf ~'   what would be answered, and why\n  \
+    hookctl check                         find every fault in the rule files\n\n\
+    Without a command: `hookctl status` on a terminal, `hookctl hook` elsewhere.\n\n\
+    Exit status:\n  \
+    0  all is well\n  \
+    1  something was found, or hookctl refused\n  \
+    2  wrong usage, or it failed\n\
+    (`hookctl hook` is different: 0 = answered, 2 = blocked.)";
+
+/// Rules for what coding agents may do, judged at every hook event.
+#[derive(Debug, Parser)]
+#[command(name = "hookctl", version, about, after_help = TOP, max_term_width = 100)]
+pub struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// The command; none = status.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Directory of the user's config.toml [default: ~/.config/hookctl].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub config: Option<PathBuf>,
+    /// Directory of journal, trust and backups [default: ~/.local/state/hookctl].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+    /// Colours: `auto` is a terminal without NO_COLOR.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// When to print colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// In any case.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Judge one hook event on stdin (what agents run; not for people).
+    Hook(HookArgs),
+    /// Write hookctl into an agent's settings.
+    Install(InstallArgs),
+    /// Take hookctl out of an agent's settings again.
+    Uninstall(UninstallArgs),
+    /// Say whether the guard is in effect, and if not, why.
+    Status(StatusArgs),
+    /// Find every fault in the rule files and run their tests.
+    Check(CheckArgs),
+    /// Show how one call or event would be judged, and why.
+    Explain(ExplainArgs),
+    /// Read a project's rule file and trust exactly its present content.
+    Trust(TrustArgs),
+    /// Let everything pass for a while (humans only).
+    Pause(PauseArgs),
+    /// End a pause.
+    Resume,
+    /// Show past decisions.
+    Log(LogArgs),
+    /// Write a commented starter config.
+    Init(InitArgs),
+    /// Print the completions for a shell.
+    Completions(CompletionsArgs),
+    /// Print the man page.
+    Man,
+}
+
+/// `hookctl hook`: for its help only, the hook path reads its arguments by hand.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Reads one JSON object on stdin and prints one, or nothing: silence means no objection.\n\n\
+Exit status:\n  \
+    0  answered (or silent)\n  \
+    2  blocked, the reason on stderr (the last resort)")]
+pub struct HookArgs {
+    /// The agent, where its payload does not tell.
+    #[arg(long, value_name = "NAME", default_value = "claude")]
+    pub agent: String,
+    /// The event, where the payload does not name it.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// The agent's timeout for this entry; hookctl answers a second earlier.
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u32>,
+    /// Tell on stderr how the decision came about.
+    #[arg(long)]
+    pub debug: bool,
+}
+
+/// Where an agent keeps settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Scope {
+    /// Every session of this user: ~/.claude/settings.json.
+    User,
+    /// Everybody who works on this project: .claude/settings.json, to be committed.
+    Project,
+    /// This user in this project: .claude/settings.local.json.
+    Local,
+}
+
+/// `hookctl install`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl install                         guard every session of this user\n  \
+    hookctl install --dry-run               show the edit, write nothing\n  \
+    hookctl install --fail-closed           block calls even when hookctl itself fails\n  \
+    hookctl install --scope project         share the guard with the project\n\n\
+A second install changes nothing. Everything else in the file stays byte for byte, and\n\
+`hookctl uninstall` gives back the file as it was.\n\n\
+Exit status:\n  \
+    0  installed, or already there\n  \
+    1  refused: another scope has it, or it would take away what an agent must not\n  \
+    2  wrong usage, or the file cannot be edited (it is then untouched)")]
+pub struct InstallArgs {
+    /// The agent.
+    #[arg(long, value_name = "NAME", default_value = "claude")]
+    pub agent: String,
+    /// Which settings file.
+    #[arg(long, value_enum, value_name = "SCOPE", default_value_t = Scope::User)]
+    pub scope: Scope,
+    /// Only these events [default: the usual ones and those that rules need].
+    #[arg(long, value_name = "EVENT,...", value_delimiter = ',')]
+    pub events: Vec<String>,
+    /// Make the agent block when hookctl fails or is missing (Claude Code after 2.1.197).
+    #[arg(long)]
+    pub fail_closed: bool,
+    /// Print the edit as a diff and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Install although another scope already has it.
+    #[arg(long)]
+    pub also: bool,
+}
+
+/// `hookctl uninstall`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl uninstall                       out of the user's and this project's settings\n  \
+    hookctl uninstall --scope local         out of one file\n  \
+    hookctl uninstall --purge               and remove journal, backups and trust\n\n\
+Where nobody else edited the file since, it gets its original bytes back; otherwise our\n\
+entries go and nothing else. Your rules stay.\n\n\
+Exit status:\n  \
+    0  it is out (or was not there)\n  \
+    1  refused: started by an agent\n  \
+    2  wrong usage, or a file cannot be edited (it is then untouched)")]
+pub struct UninstallArgs {
+    /// The agent.
+    #[arg(long, value_name = "NAME", default_value = "claude")]
+    pub agent: String,
+    /// Which settings file [default: user, project and local].
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    pub scope: Option<Scope>,
+    /// Remove the state directory too: journal, backups, trust. The config stays.
+    #[arg(long)]
+    pub purge: bool,
+    /// Print the edit as a diff and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `hookctl status`.
+#[derive(Debug, Default, Args)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl status                          for people\n  \
+    hookctl status --json | jq .in_effect   for programs\n  \
+    hookctl status --verify                 run the registered command on two sample calls\n\n\
+Exit status:\n  \
+    0  the guard is in effect\n  \
+    1  it is not, or not all of it\n  \
+    2  wrong usage, or it failed")]
+pub struct StatusArgs {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// Run the registered command line on a harmless and on a dangerous sample call. Nothing of
+    /// the samples is executed.
+    #[arg(long)]
+    pub verify: bool,
+}
+
+/// `hookctl check`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT)]
+pub struct CheckArgs {
+    /// Rule files [default: every layer's].
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hookctl explain`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl explain --tool Bash -- git push --force\n  \
+    hookctl explain payload.json\n  \
+    hookctl explain < payload.json\n  \
+    hookctl explain --event PreToolUse      its input, its outputs, what blocks\n  \
+    hookctl explain --failures              what happens when something fails\n\n\
+Exit status:\n  \
+    0  explained\n  \
+    1  the payload could not be understood\n  \
+    2  wrong usage, or it failed")]
+pub struct ExplainArgs {
+    /// A payload [default: stdin].
+    #[arg(value_name = "FILE", conflicts_with_all = ["tool", "failures"])]
+    pub file: Option<PathBuf>,
+    /// The tool to be called with what comes after `--`.
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// The event; alone: what that event can do.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Print what is answered when hookctl itself fails, event by event.
+    #[arg(long)]
+    pub failures: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// The command or file of the call.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// `hookctl trust`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT)]
+pub struct TrustArgs {
+    /// The project's rule file or directory [default: here].
+    #[arg(value_name = "PATH")]
+    pub path: Option<PathBuf>,
+    /// Print what is trusted.
+    #[arg(long, conflicts_with_all = ["path", "revoke"])]
+    pub list: bool,
+    /// Trust it no more.
+    #[arg(long)]
+    pub revoke: bool,
+}
+
+/// `hookctl pause`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl pause                           ten minutes\n  \
+    hookctl pause 1h30m\n  \
+    hookctl resume                          end it now\n\n\
+Exit status:\n  \
+    0  paused\n  \
+    1  refused: not on a terminal, or started by an agent\n  \
+    2  wrong usage, or it failed")]
+pub struct PauseArgs {
+    /// How long: 90s, 10m, 1h.
+    #[arg(value_name = "DURATION", default_value = "10m")]
+    pub duration: String,
+}
+
+/// `hookctl log`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl log --since 1h --decision deny\n  \
+    hookctl log -f\n  \
+    hookctl log --json --rule no-force-push | jq .\n\n\
+Exit status:\n  \
+    0  printed\n  \
+    1  nothing found\n  \
+    2  wrong usage, or it failed")]
+pub struct LogArgs {
+    /// Go on printing what comes.
+    #[arg(short, long)]
+    pub follow: bool,
+    /// Print the journal's own lines.
+    #[arg(long)]
+    pub json: bool,
+    /// Only this far back: 30m, 2h, 7d.
+    #[arg(long, value_name = "DURATION")]
+    pub since: Option<String>,
+    /// Only these decisions: halt, deny, defer, ask, allow, none.
+    #[arg(long, value_name = "VERDICT")]
+    pub decision: Option<String>,
+    /// Only where this rule spoke.
+    #[arg(long, value_name = "ID")]
+    pub rule: Option<String>,
+}
+
+/// `hookctl init`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT)]
+pub struct InitArgs {
+    /// Write the project's .hookctl.toml instead of the user's config.toml.
+    #[arg(long)]
+    pub project: bool,
+    /// Replace a file that is there.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `hookctl completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl completions bash > ~/.local/share/bash-completion/completions/hookctl\n  \
+    hookctl completions zsh > ~/.zfunc/_hookctl\n  \
+    hookctl completions fish > ~/.config/fish/completions/hookctl.fish")]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// The shells that completions are made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// Bash.
+    Bash,
+    /// Zsh.
+    Zsh,
+    /// Fish.
+    Fish,
+    /// PowerShell.
+    Powershell,
+    /// Elvish.
+    Elvish,
+}

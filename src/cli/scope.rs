@@ -1,0 +1,216 @@
+//! Where an agent keeps its settings, and what our entries in them should say.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use super::Context;
+use super::args::Scope;
+use crate::agent::{self, Agent};
+use crate::env;
+use crate::event::{Kind, KindSet};
+use crate::paths::Paths;
+use crate::settings::file::Target;
+use crate::settings::hooks::{PROGRAM, Wanted};
+
+/// Claude Code's settings of the machine's administrator.
+const CLAUDE_MANAGED: &str = "/etc/claude-code/managed-settings.json";
+
+/// One settings file of an agent.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Whose it is; none = managed, which hookctl reads and never writes.
+    pub scope: Option<Scope>,
+    /// The file.
+    pub file: PathBuf,
+}
+
+impl Place {
+    /// The scope's name.
+    pub fn name(&self) -> &'static str {
+        self.scope.map_or("managed", name)
+    }
+}
+
+/// The scope's name.
+pub fn name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::User => "user",
+        Scope::Project => "project",
+        Scope::Local => "local",
+    }
+}
+
+/// The agent of that name.
+///
+/// # Errors
+/// Where there is none.
+pub fn agent(id: &str) -> Result<&'static dyn Agent> {
+    let known = || agent::AGENTS.iter().map(|agent| agent.id()).collect::<Vec<_>>().join(", ");
+    agent::by_id(id).with_context(|| format!("unknown agent `{id}`: hookctl knows {}", known()))
+}
+
+/// The file of a scope.
+///
+/// # Errors
+/// Where the project's file is the user's own: in the home directory there is no project.
+pub fn place(context: &Context, scope: Scope) -> Result<Place> {
+    let user = env::path(env::CLAUDE_CONFIG_DIR)
+        .map_or_else(|| context.paths.home.join(".claude"), |dir| context.cwd.join(dir))
+        .join("settings.json");
+    let project = context.root.join(".claude");
+    let file = match scope {
+        Scope::User => user.clone(),
+        Scope::Project => project.join("settings.json"),
+        Scope::Local => project.join("settings.local.json"),
+    };
+    let same = |a: &Path, b: &Path| match (Target::find(a), Target::find(b)) {
+        (Ok(a), Ok(b)) => a.real == b.real,
+        _ => a == b,
+    };
+    if scope != Scope::User && same(&project.join("settings.json"), &user) {
+        bail!(
+            "{} is not a project: its .claude/settings.json is the user's own; go into a project, \
+             or use --scope user",
+            context.root.display()
+        );
+    }
+    Ok(Place { scope: Some(scope), file })
+}
+
+/// Every file that the agent reads here, the managed one first.
+pub fn places(context: &Context) -> Vec<Place> {
+    let own = [Scope::User, Scope::Project, Scope::Local];
+    let managed = Place { scope: None, file: PathBuf::from(CLAUDE_MANAGED) };
+    std::iter::once(managed)
+        .chain(own.into_iter().filter_map(|scope| place(context, scope).ok()))
+        .collect()
+}
+
+/// The events that the rules of all layers need registered beyond the usual ones.
+pub fn needed_events(_paths: &Paths) -> KindSet {
+    KindSet::EMPTY
+}
+
+/// This program, as a settings file should name it.
+///
+/// # Errors
+/// Where it cannot be told, or has a name that its entries would not be known by.
+pub fn program() -> Result<String> {
+    let exe = std::env::current_exe()
+        .and_then(|exe| exe.canonicalize())
+        .context("cannot tell where this program is")?;
+    let stem = exe.file_stem().and_then(|stem| stem.to_str());
+    if stem != Some(PROGRAM) {
+        bail!(
+            "this program is {}: it must be called {PROGRAM}, its entries are known by that name",
+            exe.display()
+        );
+    }
+    exe.into_os_string()
+        .into_string()
+        .map_err(|exe| anyhow::anyhow!("{} is not valid Unicode: move it", exe.display()))
+}
+
+/// What our entries in a file of that scope should be. `events` empty = the usual ones and those
+/// that rules need.
+///
+/// # Errors
+/// On an event that the agent does not have, or a directory that JSON cannot hold.
+pub fn wanted(
+    context: &Context,
+    agent: &'static dyn Agent,
+    scope: Scope,
+    events: &[String],
+    fail_closed: Option<bool>,
+) -> Result<Wanted> {
+    let table = table(agent);
+    let mut asked = HashSet::new();
+    for name in events.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+        if !table.iter().any(|(kind, ..)| kind.name() == name) {
+            let mut known = table.iter().map(|(kind, ..)| kind.name());
+            let near = known.find(|known| known.eq_ignore_ascii_case(name));
+            let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+            bail!("{} has no event `{name}`{hint}", agent.title());
+        }
+        asked.insert(name.to_string());
+    }
+    let needed = needed_events(&context.paths);
+    let chosen = |kind: Kind, usual: bool| match asked.is_empty() {
+        true => usual || needed.contains(kind),
+        false => asked.contains(kind.name()),
+    };
+    let events = table.into_iter().filter(|&(kind, _, usual)| chosen(kind, usual));
+    let (command, places) = match scope {
+        Scope::Project => (PROGRAM.to_string(), Vec::new()),
+        Scope::User | Scope::Local => {
+            let text = |dir: &Path| {
+                let text = dir.to_str().map(String::from);
+                text.with_context(|| format!("{} is not valid Unicode", dir.display()))
+            };
+            let config = text(&context.paths.config)?;
+            let state = text(&context.paths.state)?;
+            (program()?, vec!["--config".into(), config, "--state".into(), state])
+        }
+    };
+    Ok(Wanted {
+        command,
+        agent: agent.id(),
+        places,
+        events: events.map(|(kind, timeout, _)| (kind, timeout)).collect(),
+        fail_closed,
+    })
+}
+
+/// Event, timeout, registered by default.
+fn table(agent: &dyn Agent) -> Vec<(Kind, u32, bool)> {
+    let table: Vec<_> =
+        agent.events().iter().map(|spec| (spec.kind, spec.timeout, spec.by_default)).collect();
+    if !table.is_empty() {
+        return table;
+    }
+    // Until Claude's own table is merged; then this goes.
+    const USUAL: &[Kind] = &[
+        Kind::PreToolUse,
+        Kind::PermissionRequest,
+        Kind::PostToolUse,
+        Kind::PostToolUseFailure,
+        Kind::UserPromptSubmit,
+        Kind::SessionStart,
+        Kind::SessionEnd,
+        Kind::Stop,
+        Kind::SubagentStop,
+        Kind::PreCompact,
+        Kind::Notification,
+        Kind::ConfigChange,
+    ];
+    let timeout = |kind| match kind {
+        Kind::PreToolUse | Kind::PermissionRequest | Kind::Stop | Kind::SubagentStop => 600,
+        Kind::UserPromptSubmit => 30,
+        Kind::SessionEnd => 5,
+        _ => 60,
+    };
+    Kind::ALL.iter().map(|&kind| (kind, timeout(kind), USUAL.contains(&kind))).collect()
+}
+
+/// The program as the agent will find it: bare names through PATH.
+pub fn resolve(command: &str) -> Option<PathBuf> {
+    let path = Path::new(command);
+    if path.components().count() > 1 {
+        return path.exists().then(|| path.to_path_buf());
+    }
+    let dirs = env::path("PATH")?;
+    std::env::split_paths(&dirs).map(|dir| dir.join(command)).find(|file| is_executable(file))
+}
+
+/// Can this file be run?
+pub fn is_executable(file: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    file.is_file()
+}

@@ -1,0 +1,196 @@
+//! The canary of `status --verify`: the registered command line on two sample calls.
+//!
+//! The samples are JSON text for our own hook. Nothing in them is executed.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::cli::Context;
+use crate::env;
+use crate::settings::hooks::Own;
+
+/// How long a probe may take.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// One sample and what came of it.
+#[derive(Debug, Serialize)]
+pub(super) struct Probe {
+    /// What was sampled.
+    pub(super) sample: String,
+    /// What should come.
+    expected: &'static str,
+    /// What came.
+    came: String,
+    /// Is it as expected?
+    pub(super) ok: bool,
+    /// How long it took.
+    milliseconds: u64,
+}
+
+impl Probe {
+    /// For people.
+    pub(super) fn sentence(&self) -> String {
+        let Probe { sample, came, expected, milliseconds, ok } = self;
+        match ok {
+            true => format!("{sample}: {came} ({milliseconds} ms)"),
+            false => format!("{sample}: {came}, expected {expected} ({milliseconds} ms)"),
+        }
+    }
+}
+
+/// Runs version, harmless and dangerous sample through the entry's own program.
+pub(super) fn run(context: &Context, own: &Own) -> Vec<Probe> {
+    let mut probes = vec![version(own)];
+    for (call, expected) in [("true", "no deny"), ("rm -rf /", "deny")] {
+        let payload = json!({
+            "hook_event_name": "PreToolUse",
+            "session_id": "hookctl-verify",
+            "cwd": context.cwd,
+            "tool_name": "Bash",
+            "tool_input": { "command": call },
+        });
+        let mut command = registered(own);
+        command.env(env::CLAUDE_PROJECT_DIR, &context.root);
+        let started = Instant::now();
+        let answer = spawn(command, format!("{payload}\n"));
+        let (ok, came) = match answer {
+            Err(error) => (false, error),
+            Ok(answer) => {
+                let (decision, came) = read(&answer);
+                let denied = decision.as_deref() == Some("deny");
+                (decision.is_some() && denied == (expected == "deny"), came)
+            }
+        };
+        probes.push(Probe {
+            sample: format!("Bash `{call}`"),
+            expected,
+            came,
+            ok,
+            milliseconds: started.elapsed().as_millis() as u64,
+        });
+    }
+    probes
+}
+
+fn version(own: &Own) -> Probe {
+    let started = Instant::now();
+    let this = format!("hookctl {}", env!("CARGO_PKG_VERSION"));
+    let mut command = Command::new(&own.command);
+    command.arg("--version");
+    let (ok, came) = match spawn(command, String::new()) {
+        Err(error) => (false, error),
+        Ok(answer) => {
+            let came = answer.stdout.trim().to_string();
+            (came == this, if came.is_empty() { "nothing".into() } else { came })
+        }
+    };
+    Probe {
+        sample: format!("{} --version", own.command),
+        expected: concat!("hookctl ", env!("CARGO_PKG_VERSION")),
+        came,
+        ok,
+        milliseconds: started.elapsed().as_millis() as u64,
+    }
+}
+
+/// The entry as the client runs it.
+fn registered(own: &Own) -> Command {
+    if own.shell {
+        let line = own.entry.get("command").and_then(Value::as_str).unwrap_or_default();
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(line);
+        command
+    } else {
+        let mut command = Command::new(&own.command);
+        command.args(&own.args);
+        command
+    }
+}
+
+struct Answer {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// The decision (`silent` where there is none, none where the client would not understand) and
+/// what came, in words.
+fn read(answer: &Answer) -> (Option<String>, String) {
+    let text = answer.stdout.trim();
+    let reason = |text: &str| text.lines().next().unwrap_or_default().to_string();
+    if answer.status == Some(2) {
+        return (Some("deny".into()), format!("exit 2: {}", reason(&answer.stderr)));
+    }
+    if answer.status != Some(0) {
+        let status = answer.status.map_or("a signal".into(), |status| format!("exit {status}"));
+        return (None, format!("{status}: {}", reason(&answer.stderr)));
+    }
+    if text.is_empty() {
+        return (Some("silent".into()), "silent".into());
+    }
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
+        return (None, format!("not JSON: {}", reason(text)));
+    };
+    let output = &value["hookSpecificOutput"];
+    let decision = output["permissionDecision"].as_str().unwrap_or("silent").to_string();
+    let why = output["permissionDecisionReason"].as_str().map(reason);
+    let came = why.map_or(decision.clone(), |why| format!("{decision}: {why}"));
+    (Some(decision), came)
+}
+
+fn spawn(mut command: Command, input: String) -> Result<Answer, String> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
+    let (send, receive) = mpsc::channel();
+    let reader = |name: &'static str, mut pipe: Box<dyn Read + Send>| {
+        let send = send.clone();
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            // What came before an error is still what came; the receiver may be gone by then.
+            let _ = pipe.by_ref().take(1 << 20).read_to_end(&mut bytes);
+            let _ = send.send((name, String::from_utf8_lossy(&bytes).into_owned()));
+        });
+    };
+    if let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) {
+        reader("stdout", Box::new(stdout));
+        reader("stderr", Box::new(stderr));
+    }
+    if let Some(mut stdin) = child.stdin.take() {
+        // A hook that answers without reading is fine.
+        thread::spawn(move || stdin.write_all(input.as_bytes()));
+    }
+    let deadline = Instant::now() + LIMIT;
+    let status = wait(&mut child, deadline)?;
+    let mut answer = Answer { status, stdout: String::new(), stderr: String::new() };
+    for _ in 0..2 {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match receive.recv_timeout(left) {
+            Ok(("stdout", text)) => answer.stdout = text,
+            Ok((_, text)) => answer.stderr = text,
+            Err(_) => return Err("its output stays open after it ended".into()),
+        }
+    }
+    Ok(answer)
+}
+
+fn wait(child: &mut Child, deadline: Instant) -> Result<Option<i32>, String> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status.code()),
+            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
+            Ok(None) => {
+                // It may end by itself just now; either way it is gone.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("no answer within {} s", LIMIT.as_secs()));
+            }
+            Err(error) => return Err(format!("cannot be waited for: {error}")),
+        }
+    }
+}

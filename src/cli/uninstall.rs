@@ -1,0 +1,125 @@
+//! `hookctl uninstall`: our entries out of an agent's settings, with `--purge` our own state too.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use anyhow::{Context as _, Result};
+
+use super::args::{Scope, UninstallArgs};
+use super::install::{diff, refuse, removed};
+use super::{Context, Exit, complain, print, scope};
+use crate::env;
+use crate::settings::record::Records;
+use crate::settings::{self, Error, Mode};
+
+/// What hookctl puts into its state directory: names that begin so are its own.
+const OWN_STATE: &[&str] =
+    &["journal", "trust", "pause", "installs", "backups", "notes", "spool", "remote", ".hookctl-"];
+
+/// Does it and says what was done.
+///
+/// # Errors
+/// Where a file cannot be edited; it is then untouched.
+pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
+    scope::agent(&args.agent)?;
+    let mark = env::agent_mark();
+    let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
+    if args.purge && !mode.may_loosen {
+        return Ok(refuse(&Error::Loosens(Vec::new()), mark));
+    }
+    let places = match args.scope {
+        Some(scope) => vec![scope::place(context, scope)?],
+        None => [Scope::User, Scope::Project, Scope::Local]
+            .into_iter()
+            .filter_map(|scope| scope::place(context, scope).ok())
+            .collect(),
+    };
+    let mut text = String::new();
+    let mut failed = false;
+    let mut found = false;
+    for place in &places {
+        let outcome = match settings::uninstall(&context.paths, &place.file, mode) {
+            Ok(outcome) => outcome,
+            Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),
+            // One broken file must not keep the guard in the others.
+            Err(error) => {
+                complain(&format!("error: {error}"));
+                failed = true;
+                continue;
+            }
+        };
+        if removed(&outcome) == 0 {
+            continue;
+        }
+        found = true;
+        if args.dry_run {
+            text.push_str(&diff(&outcome));
+            continue;
+        }
+        let now = match outcome.after {
+            Some(_) => "",
+            None => ", the file is gone (install had made it)",
+        };
+        let _ = writeln!(
+            text,
+            "Taken out of {} ({} settings): {} entries{now}",
+            place.file.display(),
+            place.name(),
+            removed(&outcome),
+        );
+    }
+    if !found && !failed {
+        let files: Vec<String> = places.iter().map(|p| p.file.display().to_string()).collect();
+        let _ = writeln!(text, "Nothing of hookctl in {}", files.join(", "));
+    }
+    for file in Records::load(&context.paths).files.keys() {
+        if !places.iter().any(|place| {
+            settings::file::Target::find(&place.file)
+                .is_ok_and(|target| target.real.display().to_string() == *file)
+        }) {
+            let _ = writeln!(text, "Still installed in {file}");
+        }
+    }
+    print(&text)?;
+    if failed {
+        return Ok(Exit::Failed);
+    }
+    if args.purge { purge(context, args.dry_run) } else { Ok(Exit::Ok) }
+}
+
+/// Removes what is ours in the state directory, and the directory where nothing else is in it.
+fn purge(context: &Context, dry_run: bool) -> Result<Exit> {
+    let dir = &context.paths.state;
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Exit::Ok),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", dir.display())),
+    };
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    let mut text = String::new();
+    let mut left = Vec::new();
+    let done = if dry_run { "Would remove" } else { "Removing" };
+    for name in names {
+        let path = dir.join(&name);
+        let name = name.to_string_lossy();
+        if !OWN_STATE.iter().any(|own| name.starts_with(own)) {
+            left.push(name.into_owned());
+            continue;
+        }
+        let _ = writeln!(text, "{done} {}", path.display());
+        if dry_run {
+            continue;
+        }
+        let is_dir = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        let removed = if is_dir { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        removed.with_context(|| format!("cannot remove {}", path.display()))?;
+    }
+    if left.is_empty() && !dry_run {
+        fs::remove_dir(dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+    } else if !left.is_empty() {
+        let _ = writeln!(text, "Left in {}: {} (not hookctl's)", dir.display(), left.join(", "));
+    }
+    let _ = writeln!(text, "Your rules stay in {}", context.paths.config.display());
+    print(&text)
+}

@@ -1,1 +1,0 @@
-//! Lossless edits of other programs settings files.

@@ -1,0 +1,292 @@
+//! A JSON text that is edited by splicing: every byte that an edit does not speak of stays.
+//!
+//! What is added follows the file's own hand: its indentation, its line ends, its spaces after
+//! colons and commas, or one line where the container is one line. Each edit parses the result
+//! again, so no edit ever works on stale positions, and none can leave invalid JSON behind.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::json::{self, Fault, Node};
+
+/// The way to a value: the index of the child at each level, from the root.
+pub type Path = Vec<usize>;
+
+const BOM: char = '\u{feff}';
+
+/// A file's text and its parse.
+#[derive(Debug, Clone)]
+pub struct Doc {
+    bom: bool,
+    text: String,
+    root: Node,
+}
+
+/// How the file is laid out.
+#[derive(Debug)]
+struct Style {
+    newline: &'static str,
+    /// One level of indentation; none where the file is one line.
+    unit: Option<String>,
+    colon: &'static str,
+    comma: &'static str,
+}
+
+impl Doc {
+    /// The document of a file's text. A text of nothing but white space counts as `{}`, as the
+    /// client has it.
+    ///
+    /// # Errors
+    /// Where it is not JSON. The offset is one of the text without its byte order mark.
+    pub fn new(text: &str) -> Result<Doc, Fault> {
+        let (bom, text) = match text.strip_prefix(BOM) {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let text = if text.trim().is_empty() { "{}\n".to_string() } else { text.to_string() };
+        let root = json::parse(&text)?;
+        Ok(Doc { bom, text, root })
+    }
+
+    /// The whole text, byte order mark included.
+    pub fn text(&self) -> String {
+        if self.bom { format!("{BOM}{}", self.text) } else { self.text.clone() }
+    }
+
+    /// The text that offsets of nodes and faults count in.
+    pub fn body(&self) -> &str {
+        &self.text
+    }
+
+    /// The parse.
+    pub fn root(&self) -> &Node {
+        &self.root
+    }
+
+    /// The value at the end of that way.
+    pub fn node(&self, path: &[usize]) -> Option<&Node> {
+        path.iter().try_fold(&self.root, |node, &index| Some(node.child(index)?.1))
+    }
+
+    /// Puts an item, or with a key a member, at the end of the container at `path`.
+    ///
+    /// # Errors
+    /// Never for a path that names a container; a fault where the result would not parse.
+    pub fn append(
+        &mut self,
+        path: &[usize],
+        key: Option<&str>,
+        value: &Value,
+    ) -> Result<(), Fault> {
+        let style = self.style();
+        let Some(node) = self.node(path) else { return Err(stale()) };
+        let count = node.len();
+        if count > 0 {
+            let Some((last, _)) = node.child(count - 1) else { return Err(stale()) };
+            let lead = self.space_before(last.start);
+            let added = match lead.rfind('\n') {
+                Some(at) => {
+                    let indent = lead[at + 1..].to_string();
+                    let item = item(&style, key, value, Some(&indent));
+                    format!(",{}{indent}{item}", style.newline)
+                }
+                None => {
+                    let gap = if count > 1 { lead } else { &style.comma[1..] };
+                    format!(",{gap}{}", item(&style, key, value, None))
+                }
+            };
+            return self.splice(last.end..last.end, &added);
+        }
+        let inner = node.span.start + 1..node.span.end - 1;
+        let added = match &style.unit {
+            Some(unit) => {
+                let outer = self.indent_of(node.span.start);
+                let indent = format!("{outer}{unit}");
+                let item = item(&style, key, value, Some(&indent));
+                format!("{0}{indent}{item}{0}{outer}", style.newline)
+            }
+            None => item(&style, key, value, None),
+        };
+        self.splice(inner, &added)
+    }
+
+    /// Puts another value in the place of the one at `path`.
+    ///
+    /// # Errors
+    /// As for [`Doc::append`].
+    pub fn replace(&mut self, path: &[usize], value: &Value) -> Result<(), Fault> {
+        let style = self.style();
+        let Some(node) = self.node(path) else { return Err(stale()) };
+        let span = node.span.clone();
+        let lines = self.text[span.clone()].contains('\n');
+        let indent = lines.then(|| self.indent_of(span.start).to_string());
+        let added = item(&style, None, value, indent.as_deref());
+        self.splice(span, &added)
+    }
+
+    /// Takes out the item or member at `path`, with the comma that belonged to it.
+    ///
+    /// # Errors
+    /// As for [`Doc::append`].
+    pub fn remove(&mut self, path: &[usize]) -> Result<(), Fault> {
+        let Some((&index, above)) = path.split_last() else { return Err(stale()) };
+        let span = |node: &Node, index| node.child(index).map(|(span, _)| span);
+        let Some(parent) = self.node(above) else { return Err(stale()) };
+        let Some(own) = span(parent, index) else { return Err(stale()) };
+        let cut = if let Some(before) = index.checked_sub(1).and_then(|i| span(parent, i)) {
+            before.end..own.end
+        } else if let Some(after) = span(parent, index + 1) {
+            own.start..after.start
+        } else {
+            parent.span.start + 1..parent.span.end - 1
+        };
+        self.splice(cut, "")
+    }
+
+    fn splice(&mut self, range: Range<usize>, with: &str) -> Result<(), Fault> {
+        let mut text = self.text.clone();
+        text.replace_range(range, with);
+        self.root = json::parse(&text)?;
+        self.text = text;
+        Ok(())
+    }
+
+    /// The white space that ends at `at`.
+    fn space_before(&self, at: usize) -> &str {
+        let before = &self.text[..at];
+        let kept = before.trim_end_matches([' ', '\t', '\n', '\r']).len();
+        &before[kept..]
+    }
+
+    /// The white space that the line of `at` begins with.
+    fn indent_of(&self, at: usize) -> &str {
+        let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = &self.text[start..];
+        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+    }
+
+    fn style(&self) -> Style {
+        let newline = match self.text.find('\n') {
+            Some(at) if self.text[..at].ends_with('\r') => "\r\n",
+            _ => "\n",
+        };
+        let members = self.root.members().unwrap_or_default();
+        let Some(first) = members.first() else {
+            return Style { newline, unit: Some("  ".into()), colon: ": ", comma: ", " };
+        };
+        let between = &self.text[first.key_span.end..first.value.span.start];
+        let colon = if between.ends_with(':') { ":" } else { ": " };
+        let lead = self.space_before(first.key_span.start);
+        let unit = lead.rfind('\n').map(|at| match &lead[at + 1..] {
+            "" => "  ".to_string(),
+            unit => unit.to_string(),
+        });
+        let spaced = match members.get(1) {
+            Some(second) => !self.space_before(second.key_span.start).is_empty(),
+            None => colon == ": ",
+        };
+        Style { newline, unit, colon, comma: if spaced { ", " } else { "," } }
+    }
+}
+
+/// A path that does not lead anywhere: a fault of this program, not of the file.
+fn stale() -> Fault {
+    Fault::new(0, "hookctl lost its place in this file", "please report this; nothing was changed")
+}
+
+/// A value, or `"key": value`; on lines of its own below `indent` where there is one.
+fn item(style: &Style, key: Option<&str>, value: &Value, indent: Option<&str>) -> String {
+    let mut out = String::new();
+    if let Some(key) = key {
+        out.push_str(&Value::from(key).to_string());
+        out.push_str(style.colon);
+    }
+    render(style, value, indent, &mut out);
+    out
+}
+
+fn render(style: &Style, value: &Value, indent: Option<&str>, out: &mut String) {
+    let (open, close, count) = match value {
+        Value::Array(items) => ('[', ']', items.len()),
+        Value::Object(members) => ('{', '}', members.len()),
+        _ => return out.push_str(&value.to_string()),
+    };
+    let unit = style.unit.as_deref().unwrap_or("  ");
+    let deeper = indent.map(|indent| format!("{indent}{unit}"));
+    let start = |out: &mut String, index: usize| match &deeper {
+        Some(deeper) => {
+            out.push_str(if index > 0 { "," } else { "" });
+            out.push_str(style.newline);
+            out.push_str(deeper);
+        }
+        None => out.push_str(if index > 0 { style.comma } else { "" }),
+    };
+    out.push(open);
+    match value {
+        Value::Array(items) => {
+            for (index, value) in items.iter().enumerate() {
+                start(out, index);
+                render(style, value, deeper.as_deref(), out);
+            }
+        }
+        Value::Object(members) => {
+            for (index, (key, value)) in members.iter().enumerate() {
+                start(out, index);
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push_str(style.colon);
+                render(style, value, deeper.as_deref(), out);
+            }
+        }
+        _ => {}
+    }
+    if let Some(indent) = indent.filter(|_| count > 0) {
+        out.push_str(style.newline);
+        out.push_str(indent);
+    }
+    out.push(close);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn follows_the_hand_of_the_file() {
+        for (before, after) in [
+            ("{}", "{\n  \"k\": [\n    1\n  ]\n}"),
+            ("{ }\r\n", "{\r\n  \"k\": [\r\n    1\r\n  ]\r\n}\r\n"),
+            ("{\"a\":1}", "{\"a\":1,\"k\":[1]}"),
+            ("{ \"a\": 1, \"b\": 2 }", "{ \"a\": 1, \"b\": 2, \"k\": [1] }"),
+            ("{\n\t\"a\": 1\n}", "{\n\t\"a\": 1,\n\t\"k\": [\n\t\t1\n\t]\n}"),
+            ("{\n    \"a\" : 1}", "{\n    \"a\" : 1,\n    \"k\": [\n        1\n    ]}"),
+            ("\u{feff}{\"a\": 1}\n", "\u{feff}{\"a\": 1, \"k\": [1]}\n"),
+            ("", "{\n  \"k\": [\n    1\n  ]\n}\n"),
+        ] {
+            let mut doc = Doc::new(before).unwrap();
+            doc.append(&[], Some("k"), &json!([1])).unwrap();
+            assert_eq!(doc.text(), after);
+        }
+    }
+
+    #[test]
+    fn a_removal_takes_its_own_comma() {
+        for (path, after) in [(vec![0], "[ 2,\n 3]"), (vec![1], "[ 1,\n 3]"), (vec![2], "[ 1 , 2]")]
+        {
+            let mut doc = Doc::new("[ 1 , 2,\n 3]").unwrap();
+            doc.remove(&path).unwrap();
+            assert_eq!(doc.text(), after);
+        }
+        let mut doc = Doc::new("{\"a\": [ 1 ]}").unwrap();
+        doc.remove(&[0, 0]).unwrap();
+        assert_eq!(doc.text(), "{\"a\": []}");
+    }
+
+    #[test]
+    fn replaces_in_place() {
+        let mut doc = Doc::new("{\n  \"a\": [\n    {\n      \"x\": 1\n    }\n  ]\n}\n").unwrap();
+        doc.replace(&[0, 0], &json!({"y": 2})).unwrap();
+        assert_eq!(doc.text(), "{\n  \"a\": [\n    {\n      \"y\": 2\n    }\n  ]\n}\n");
+    }
+}

@@ -1,0 +1,231 @@
+//! One settings file on disk: found through its links, locked, backed up and replaced at once.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::Error;
+use crate::paths::Paths;
+
+/// How many backups of one file are kept.
+const BACKUPS: usize = 5;
+/// How long a chain of symbolic links may be.
+const MAX_LINKS: usize = 40;
+
+/// A settings file by its name and by where that leads.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// As people know it.
+    pub named: PathBuf,
+    /// Behind all links; need not exist.
+    pub real: PathBuf,
+}
+
+impl Target {
+    /// Follows the links of a file that need not exist yet.
+    ///
+    /// # Errors
+    /// On a loop of links, or where something other than a file is there.
+    pub fn find(named: &Path) -> Result<Target, Error> {
+        let mut real = named.to_path_buf();
+        for _ in 0..MAX_LINKS {
+            match fs::read_link(&real) {
+                Ok(link) => real = real.parent().unwrap_or(Path::new("/")).join(link),
+                Err(_) => {
+                    let real = canonical(&real);
+                    if fs::metadata(&real).is_ok_and(|meta| !meta.is_file()) {
+                        return Err(Error::NotAFile(named.to_path_buf()));
+                    }
+                    return Ok(Target { named: named.to_path_buf(), real });
+                }
+            }
+        }
+        Err(Error::NotAFile(named.to_path_buf()))
+    }
+
+    /// The bytes, none where there is no file.
+    ///
+    /// # Errors
+    /// Where the file is there and cannot be read.
+    pub fn read(&self) -> Result<Option<Vec<u8>>, Error> {
+        match fs::read(&self.real) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", &self.real, error)),
+        }
+    }
+
+    /// The directory that holds it.
+    pub fn dir(&self) -> &Path {
+        self.real.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// The name of its backups, before the time.
+    fn key(&self) -> String {
+        hash(self.real.as_os_str().as_encoded_bytes())[..16].to_string()
+    }
+}
+
+/// The path with the links of its existing part resolved.
+fn canonical(path: &Path) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => canonical(parent).join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+/// SHA-256 in hex.
+pub fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Held while a file is edited: no second hookctl comes between reading and writing.
+///
+/// Two locks: one in the state directory, for what is noted there, and one on the file's own
+/// directory, which also holds between runs with different state directories.
+pub struct Lock {
+    _state: File,
+    _dir: Option<File>,
+}
+
+impl Lock {
+    /// Waits for the locks.
+    ///
+    /// # Errors
+    /// Where the state directory cannot be written.
+    pub fn take(paths: &Paths, target: &Target) -> Result<Lock, Error> {
+        private_dir(&paths.state)?;
+        let file = paths.state.join("installs.lock");
+        let state = private_file(&file).map_err(|error| Error::io("open", &file, error))?;
+        state.lock().map_err(|error| Error::io("lock", &file, error))?;
+        // Not every file system can lock a directory; the state's lock is there in any case.
+        let dir = File::open(target.dir()).ok().filter(|dir| dir.lock().is_ok());
+        Ok(Lock { _state: state, _dir: dir })
+    }
+}
+
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Makes a directory that is the user's alone.
+pub(super) fn private_dir(dir: &Path) -> Result<(), Error> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir).map_err(|error| Error::io("create", dir, error))
+}
+
+/// Keeps a copy of the bytes, and of all copies of this file the last five.
+///
+/// # Errors
+/// Where the state directory cannot be written: then nothing is edited either.
+pub fn back_up(paths: &Paths, target: &Target, bytes: &[u8]) -> Result<(), Error> {
+    let dir = paths.backups();
+    private_dir(&dir)?;
+    let key = target.key();
+    let name = target.real.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos());
+    write(&dir.join(format!("{key}-{now:020}-{name}")), bytes, None)?;
+    let entries = fs::read_dir(&dir).map_err(|error| Error::io("read", &dir, error))?;
+    let prefix = format!("{key}-");
+    let mut copies: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+        .map(|entry| entry.path())
+        .collect();
+    copies.sort();
+    for old in copies.iter().rev().skip(BACKUPS) {
+        // A backup too many harms nobody.
+        let _ = fs::remove_file(old);
+    }
+    Ok(())
+}
+
+/// Puts `new` in the place of `old`, unless the file no longer holds `old`: then false.
+///
+/// # Errors
+/// Where the file or its directory cannot be written.
+pub fn exchange(target: &Target, old: Option<&[u8]>, new: Option<&[u8]>) -> Result<bool, Error> {
+    let unchanged = || Ok::<bool, Error>(target.read()?.as_deref() == old);
+    match new {
+        Some(bytes) => {
+            let like = fs::metadata(&target.real).ok();
+            let temporary = prepare(&target.real, bytes, Some(like.as_ref()))?;
+            if !unchanged()? {
+                return Ok(false);
+            }
+            persist(temporary, &target.real)?;
+        }
+        None => {
+            if !unchanged()? {
+                return Ok(false);
+            }
+            fs::remove_file(&target.real)
+                .map_err(|error| Error::io("remove", &target.real, error))?;
+        }
+    }
+    Ok(true)
+}
+
+/// Writes a file of our own, 0600 unless `like` says otherwise, so that it is there whole or not.
+pub(super) fn write(
+    path: &Path,
+    bytes: &[u8],
+    like: Option<Option<&fs::Metadata>>,
+) -> Result<(), Error> {
+    persist(prepare(path, bytes, like)?, path)
+}
+
+/// A complete temporary file beside `path`. `like`: none = the user's alone; else the owner and
+/// mode of the file that is replaced, or the usual mode of a new one.
+fn prepare(
+    path: &Path,
+    bytes: &[u8],
+    like: Option<Option<&fs::Metadata>>,
+) -> Result<tempfile::NamedTempFile, Error> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    let fail = |error| Error::io("write in", dir, error);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".hookctl-").suffix(".tmp");
+    #[cfg(unix)]
+    if let Some(None) = like {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut temporary = builder.tempfile_in(dir).map_err(fail)?;
+    temporary.write_all(bytes).map_err(fail)?;
+    if let Some(Some(meta)) = like {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt, fchown};
+            // Only root can keep another's ownership; the content matters more.
+            let _ = fchown(temporary.as_file(), Some(meta.uid()), Some(meta.gid()));
+        }
+        temporary.as_file().set_permissions(meta.permissions()).map_err(fail)?;
+    }
+    temporary.as_file().sync_all().map_err(fail)?;
+    Ok(temporary)
+}
+
+fn persist(temporary: tempfile::NamedTempFile, path: &Path) -> Result<(), Error> {
+    temporary.persist(path).map_err(|error| Error::io("replace", path, error.error))?;
+    #[cfg(unix)]
+    if let Some(dir) = path.parent().and_then(|dir| File::open(dir).ok()) {
+        // The rename is done; this only makes it survive a power cut.
+        let _ = dir.sync_all();
+    }
+    Ok(())
+}

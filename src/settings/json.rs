@@ -1,0 +1,493 @@
+//! Strict JSON with positions: exactly what `JSON.parse` accepts, and where every part of it lies.
+//!
+//! The clients read their settings strictly and drop the whole file over one comment, so a lenient
+//! parser would call files good that are not in effect. Nothing here is ever printed back: edits
+//! splice the original text, so what is not understood (escapes, number forms, duplicate keys) is
+//! kept as it is.
+
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::Value;
+
+/// Deeper nesting than this is refused; no settings file comes near.
+const MAX_DEPTH: usize = 256;
+
+/// One value and its place.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// The bytes it takes.
+    pub span: Range<usize>,
+    /// What it is.
+    pub data: Data,
+}
+
+/// What a value is.
+#[derive(Debug, Clone)]
+pub enum Data {
+    /// `null`, `true`, `false` or a number.
+    Scalar(Value),
+    /// A string; lone surrogates have become U+FFFD.
+    String(String),
+    /// An array.
+    Array(Vec<Node>),
+    /// An object, duplicate keys included, in order.
+    Object(Vec<Member>),
+}
+
+/// One `"key": value` of an object.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// The key, decoded.
+    pub key: String,
+    /// The bytes of the key, quotes included.
+    pub key_span: Range<usize>,
+    /// The value.
+    pub value: Node,
+}
+
+impl Node {
+    /// The members, where it is an object.
+    pub fn members(&self) -> Option<&[Member]> {
+        match &self.data {
+            Data::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The items, where it is an array.
+    pub fn items(&self) -> Option<&[Node]> {
+        match &self.data {
+            Data::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The text, where it is a string.
+    pub fn str(&self) -> Option<&str> {
+        match &self.data {
+            Data::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The member of that key and its index; of duplicates the last, as `JSON.parse` has it.
+    pub fn get(&self, key: &str) -> Option<(usize, &Node)> {
+        let (index, member) =
+            self.members()?.iter().enumerate().rev().find(|(_, m)| m.key == key)?;
+        Some((index, &member.value))
+    }
+
+    /// The value alone, for comparing: of duplicate keys the last.
+    pub fn value(&self) -> Value {
+        match &self.data {
+            Data::Scalar(value) => value.clone(),
+            Data::String(text) => Value::String(text.clone()),
+            Data::Array(items) => Value::Array(items.iter().map(Node::value).collect()),
+            Data::Object(members) => {
+                Value::Object(members.iter().map(|m| (m.key.clone(), m.value.value())).collect())
+            }
+        }
+    }
+
+    /// Child `index` and the bytes it takes in its container (a member's key included).
+    pub fn child(&self, index: usize) -> Option<(Range<usize>, &Node)> {
+        match &self.data {
+            Data::Array(items) => items.get(index).map(|node| (node.span.clone(), node)),
+            Data::Object(members) => {
+                members.get(index).map(|m| (m.key_span.start..m.value.span.end, &m.value))
+            }
+            _ => None,
+        }
+    }
+
+    /// How many children it has.
+    pub fn len(&self) -> usize {
+        match &self.data {
+            Data::Array(items) => items.len(),
+            Data::Object(members) => members.len(),
+            _ => 0,
+        }
+    }
+
+    /// Has it no children?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The kind of value, for messages.
+    pub fn kind(&self) -> &'static str {
+        match &self.data {
+            Data::Scalar(Value::Null) => "null",
+            Data::Scalar(Value::Bool(_)) => "true or false",
+            Data::Scalar(_) => "a number",
+            Data::String(_) => "a string",
+            Data::Array(_) => "a list",
+            Data::Object(_) => "an object",
+        }
+    }
+}
+
+/// Something wrong at one place of a file, with the fix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The byte where it is.
+    pub offset: usize,
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it.
+    pub hint: String,
+}
+
+impl Fault {
+    /// A fault at that byte.
+    pub fn new(offset: usize, message: impl Into<String>, hint: impl Into<String>) -> Fault {
+        Fault { offset, message: message.into(), hint: hint.into() }
+    }
+
+    /// Line and column, both from 1, columns in characters.
+    pub fn position(&self, text: &str) -> (usize, usize) {
+        let before = &text[..text.floor_char_boundary(self.offset)];
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+    }
+
+    /// For people: file, line and column, the line with a caret below, and the hint.
+    pub fn show(&self, file: &Path, text: &str) -> String {
+        let (line, column) = self.position(text);
+        let whole = text.lines().nth(line - 1).unwrap_or_default();
+        // A minified file is one line: show what is around the place.
+        let skip = column.saturating_sub(50);
+        let shown: String = whole
+            .chars()
+            .skip(skip)
+            .take(80)
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        let margin = " ".repeat(line.to_string().len());
+        format!(
+            "{}:{line}:{column}: {}\n{margin} |\n{line} | {shown}\n{margin} | {}^\nhint: {}",
+            file.display(),
+            self.message,
+            " ".repeat(column - 1 - skip),
+            self.hint
+        )
+    }
+}
+
+/// The whole text as one value.
+///
+/// # Errors
+/// The first place where it is not JSON.
+pub fn parse(text: &str) -> Result<Node, Fault> {
+    let mut parser = Parser { text, bytes: text.as_bytes(), at: 0 };
+    let node = parser.value(0)?;
+    parser.space();
+    if parser.at < text.len() {
+        return Err(parser.unexpected("text after the end of the value"));
+    }
+    Ok(node)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// The fault for what stands here although `what` was wanted.
+    fn unexpected(&self, what: &str) -> Fault {
+        let rest = &self.text[self.at..];
+        let (message, hint) = match rest.chars().next() {
+            None => ("the file ends too early".to_string(), "close what is still open".to_string()),
+            Some('/') if rest.starts_with("//") || rest.starts_with("/*") => (
+                "comments are not JSON".to_string(),
+                "remove the comment: the client ignores the whole file over it".to_string(),
+            ),
+            Some('\'') => ("strings take double quotes".to_string(), "write \"...\"".to_string()),
+            Some(c) => {
+                (format!("{what}, found `{}`", c.escape_debug()), "mend the JSON here".to_string())
+            }
+        };
+        Fault::new(self.at, message, hint)
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Node, Fault> {
+        self.space();
+        let start = self.at;
+        if depth > MAX_DEPTH {
+            return Err(Fault::new(start, "nested too deeply", "flatten the file"));
+        }
+        let data = match self.peek() {
+            Some(b'{') => self.object(depth)?,
+            Some(b'[') => self.array(depth)?,
+            Some(b'"') => Data::String(self.string()?),
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            _ => self.word()?,
+        };
+        Ok(Node { span: start..self.at, data })
+    }
+
+    fn word(&mut self) -> Result<Data, Fault> {
+        for (word, value) in
+            [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)]
+        {
+            if self.text[self.at..].starts_with(word) {
+                self.at += word.len();
+                return Ok(Data::Scalar(value));
+            }
+        }
+        Err(self.unexpected("expected a value"))
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Data, Fault> {
+        self.at += 1;
+        let mut members = Vec::new();
+        self.space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(Data::Object(members));
+        }
+        loop {
+            self.space();
+            let start = self.at;
+            if self.peek() != Some(b'"') {
+                return Err(self.unexpected("expected a key in double quotes"));
+            }
+            let key = self.string()?;
+            let key_span = start..self.at;
+            self.space();
+            if self.peek() != Some(b':') {
+                return Err(self.unexpected("expected `:` after the key"));
+            }
+            self.at += 1;
+            let value = self.value(depth + 1)?;
+            members.push(Member { key, key_span, value });
+            if self.next_or_end(b'}')? {
+                return Ok(Data::Object(members));
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Data, Fault> {
+        self.at += 1;
+        let mut items = Vec::new();
+        self.space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(Data::Array(items));
+        }
+        loop {
+            items.push(self.value(depth + 1)?);
+            if self.next_or_end(b']')? {
+                return Ok(Data::Array(items));
+            }
+        }
+    }
+
+    /// After a child: true at the end of the container, false after a comma.
+    fn next_or_end(&mut self, end: u8) -> Result<bool, Fault> {
+        self.space();
+        match self.peek() {
+            Some(b',') => {
+                let comma = self.at;
+                self.at += 1;
+                self.space();
+                if let Some(close @ (b'}' | b']')) = self.peek() {
+                    let message = format!("a comma before `{}` is not JSON", close as char);
+                    let hint = "remove the comma: the client ignores the whole file over it";
+                    return Err(Fault::new(comma, message, hint));
+                }
+                Ok(false)
+            }
+            Some(byte) if byte == end => {
+                self.at += 1;
+                Ok(true)
+            }
+            _ => Err(self.unexpected(&format!("expected `,` or `{}`", end as char))),
+        }
+    }
+
+    fn number(&mut self) -> Result<Data, Fault> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.digits(),
+            _ => return Err(self.unexpected("expected a digit")),
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.some_digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.some_digits()?;
+        }
+        let text = &self.text[start..self.at];
+        let number = match text.parse::<u64>() {
+            Ok(whole) => Value::from(whole),
+            // 1e999 is Infinity in JSON.parse and null here: neither is a timeout.
+            Err(_) => text.parse::<f64>().map_or(Value::Null, Value::from),
+        };
+        Ok(Data::Scalar(number))
+    }
+
+    fn digits(&mut self) {
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn some_digits(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        self.digits();
+        if self.at == start { Err(self.unexpected("expected a digit")) } else { Ok(()) }
+    }
+
+    fn string(&mut self) -> Result<String, Fault> {
+        let open = self.at;
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let start = self.at;
+            while self.peek().is_some_and(|b| b != b'"' && b != b'\\' && b >= 0x20) {
+                self.at += 1;
+            }
+            out.push_str(&self.text[start..self.at]);
+            match self.peek() {
+                None => {
+                    return Err(Fault::new(open, "this string is never closed", "add the `\"`"));
+                }
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some(b'\\') => out.push(self.escape()?),
+                Some(_) => {
+                    let message = "a line break or control character inside a string";
+                    return Err(Fault::new(self.at, message, "close the string, or write \\n"));
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, Fault> {
+        let start = self.at;
+        self.at += 1;
+        let c = match self.peek() {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                self.at += 1;
+                let high = self.hex(start)?;
+                if (0xd800..0xdc00).contains(&high) && self.text[self.at..].starts_with("\\u") {
+                    let back = self.at;
+                    self.at += 2;
+                    let low = self.hex(back)?;
+                    if (0xdc00..0xe000).contains(&low) {
+                        let code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+                        return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+                    }
+                    self.at = back;
+                }
+                return Ok(char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            _ => {
+                let hint = "write \\\\ for a backslash";
+                return Err(Fault::new(start, "not an escape of JSON", hint));
+            }
+        };
+        self.at += 1;
+        Ok(c)
+    }
+
+    fn hex(&mut self, start: usize) -> Result<u32, Fault> {
+        let digits = self.bytes.get(self.at..self.at + 4);
+        let code = digits
+            .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u32::from_str_radix(digits, 16).ok())
+            .ok_or_else(|| Fault::new(start, "\\u takes four hex digits", "write \\u00e9"))?;
+        self.at += 4;
+        Ok(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accepts_what_json_parse_accepts() {
+        for text in [
+            "{}",
+            " [1, -0, 0.5e+3, true, false, null] ",
+            r#"{"a":"\ud83d\ude00\u00e9\n","a":2}"#,
+            r#"["\ud800", "\udc00x", "\ud800\u0041"]"#,
+            "\"\u{7f}\"",
+        ] {
+            assert!(parse(text).is_ok(), "{text}");
+        }
+        let node = parse(r#"{"a":1,"a":"\ud83d\ude00"}"#).unwrap();
+        assert_eq!(node.get("a").unwrap().1.str(), Some("😀"));
+    }
+
+    #[test]
+    fn refuses_what_json_parse_refuses_with_the_position() {
+        for (text, line, column, message) in [
+            ("{\n  // no\n}", 2, 3, "comments"),
+            ("{\n  \"a\": 1,\n}", 2, 9, "comma before `}`"),
+            ("[1,]", 1, 3, "comma before `]`"),
+            ("{'a': 1}", 1, 2, "double quotes"),
+            ("{a: 1}", 1, 2, "key in double quotes"),
+            ("[01]", 1, 3, "expected `,` or `]`"),
+            ("[1 2]", 1, 4, "expected `,` or `]`"),
+            ("[\"é\" x]", 1, 6, "expected `,` or `]`"),
+            ("{\"a\"", 1, 5, "ends too early"),
+            ("\"a\nb\"", 1, 3, "line break"),
+            ("\"abc", 1, 1, "never closed"),
+            ("{} {}", 1, 4, "text after"),
+            ("", 1, 1, "ends too early"),
+            ("nul", 1, 1, "expected a value"),
+            ("[1.]", 1, 4, "digit"),
+            ("[\"\\x\"]", 1, 3, "escape"),
+            ("[\"\\u12\"]", 1, 3, "four hex"),
+        ] {
+            let fault = parse(text).unwrap_err();
+            assert_eq!(fault.position(text), (line, column), "{text}");
+            assert!(fault.message.contains(message), "{text}: {}", fault.message);
+        }
+        assert!(parse(&"[".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn a_fault_shows_a_caret() {
+        let text = "{\n  \"a\": 1,\n}";
+        let shown = parse(text).unwrap_err().show(Path::new("/x/settings.json"), text);
+        let want = "/x/settings.json:2:9: a comma before `}` is not JSON\n  |\n2 |   \"a\": 1,\n  |         ^\nhint: remove the comma: the client ignores the whole file over it";
+        assert_eq!(shown, want);
+    }
+}

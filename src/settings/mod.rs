@@ -1,0 +1,325 @@
+//! Lossless edits of other programs' settings files: atomic, locked, backed up, byte-exact undo.
+//!
+//! `json` reads strictly and keeps positions, `edit` splices, `hooks` knows what belongs in the
+//! file, `file` replaces it on disk, `record` remembers how it was. This page ties them together.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub mod edit;
+pub mod file;
+pub mod hooks;
+pub mod json;
+pub mod record;
+
+use edit::Doc;
+use file::{Lock, Target};
+use hooks::{Change, Survey, Wanted};
+use json::Fault;
+use record::{Record, Records};
+
+use crate::paths::Paths;
+
+/// How often an edit starts over when the file changes under it.
+const ATTEMPTS: usize = 10;
+
+/// Why a settings file was not edited. It is then as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Not JSON, or no place for hooks in it.
+    #[error("{}\nThe file was left as it is.", fault.show(file, text))]
+    Refused {
+        /// The file.
+        file: PathBuf,
+        /// Its text without byte order mark.
+        text: String,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// The system said no.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A directory, a device, a loop of links.
+    #[error("{} is not a regular file", .0.display())]
+    NotAFile(PathBuf),
+    /// Somebody writes to it again and again.
+    #[error("{} changed each time while it was being edited: try again", .0.display())]
+    Busy(PathBuf),
+    /// The edit would take away or change what is there, and the caller may not.
+    #[error("{}", .0.iter().map(describe).collect::<Vec<_>>().join("; "))]
+    Loosens(Vec<Change>),
+}
+
+impl Error {
+    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Error {
+        Error::Io { doing, path: path.to_path_buf(), source }
+    }
+}
+
+/// A change in a few words.
+pub fn describe(change: &Change) -> String {
+    match change {
+        Change::Added(event) => format!("{event} added"),
+        Change::Replaced { event, why } => format!("{event} replaced ({why})"),
+        Change::Removed(event) => format!("{event} removed"),
+    }
+}
+
+/// How an edit is to be done.
+#[derive(Debug, Clone, Copy)]
+pub struct Mode {
+    /// Only say what would be done.
+    pub dry_run: bool,
+    /// May entries of ours be changed or taken away?
+    pub may_loosen: bool,
+}
+
+/// What an edit did, or would do.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The file.
+    pub target: Target,
+    /// The text before; none where there was no file.
+    pub before: Option<String>,
+    /// The text after; none where the file is gone.
+    pub after: Option<String>,
+    /// What changed.
+    pub changes: Vec<Change>,
+}
+
+impl Outcome {
+    /// Did the file change?
+    pub fn changed(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// What there is to know about the hooks of one file.
+#[derive(Debug)]
+pub struct Read {
+    /// The text without byte order mark, which positions count in.
+    pub text: String,
+    /// Its hooks.
+    pub survey: Survey,
+}
+
+/// Reads a settings file for its hooks; none where there is no file.
+///
+/// # Errors
+/// Where it cannot be read or is not JSON.
+pub fn read(named: &Path) -> Result<Option<Read>, Error> {
+    let target = Target::find(named)?;
+    let Some(text) = text(&target)? else { return Ok(None) };
+    let doc = document(&target, &text)?;
+    Ok(Some(Read { text: doc.body().to_string(), survey: hooks::survey(&doc) }))
+}
+
+/// Writes our entries into the file, and nothing at all where they are already there.
+///
+/// # Errors
+/// See [`Error`]; the file is then untouched.
+pub fn install(
+    paths: &Paths,
+    named: &Path,
+    scope: &str,
+    wanted: &Wanted,
+    mode: Mode,
+) -> Result<Outcome, Error> {
+    edit(paths, named, mode, |target, before, records| {
+        let key = target.real.display().to_string();
+        let old = records.files.get(&key);
+        let base = before.unwrap_or("{}\n");
+        let doc = document(target, base)?;
+        let refused = |fault| Error::Refused {
+            file: target.named.clone(),
+            text: doc.body().to_string(),
+            fault,
+        };
+
+        // How the file would be without us: as noted where nobody else wrote since.
+        let untouched = old.filter(|old| {
+            before.is_some_and(|text| file::hash(text.as_bytes()) == old.written_sha256)
+        });
+        let original = match untouched.and_then(|old| old.intact_original()) {
+            Some(text) => text.map(String::from),
+            None => match before {
+                Some(text) => {
+                    let mut bare = doc.clone();
+                    let gone = hooks::strip(&mut bare, old.map(|old| &old.created));
+                    Some(if gone.map_err(refused)?.is_empty() { text.into() } else { bare.text() })
+                }
+                None => None,
+            },
+        };
+        let bare = document(target, original.as_deref().unwrap_or("{}\n"))?;
+        let created = hooks::creates(&bare, &doc, wanted);
+
+        let mut edited = doc.clone();
+        let changes = hooks::install(&mut edited, wanted, &created).map_err(refused)?;
+        let after = match changes.is_empty() {
+            true => before.map(String::from),
+            false => Some(edited.text()),
+        };
+        // One entry that the client refuses costs the whole file: ours never is that entry.
+        let fatal = |doc: &Doc| hooks::survey(doc).invalid.iter().filter(|i| i.fatal).count();
+        if fatal(&edited) > fatal(&doc) {
+            return Err(refused(Fault::new(
+                0,
+                "the client would refuse what hookctl writes here",
+                "please report this; nothing was changed",
+            )));
+        }
+
+        let mut record = Record {
+            original_sha256: original.as_ref().map(|text| file::hash(text.as_bytes())),
+            original,
+            written_sha256: file::hash(after.as_deref().unwrap_or_default().as_bytes()),
+            directories: old.map(|old| old.directories.clone()).unwrap_or_default(),
+            created,
+            events: wanted.events.iter().map(|(kind, _)| kind.name().to_string()).collect(),
+            scope: scope.to_string(),
+        };
+        record.directories.extend(missing_directories(target));
+        // Changed by others since and nothing for us to do: what was noted stays true.
+        let stale = changes.is_empty() && untouched.is_none();
+        let record = match old {
+            Some(old) if stale => Record { events: record.events, ..old.clone() },
+            _ => record,
+        };
+        records.files.insert(key, record);
+        Ok((after, changes))
+    })
+}
+
+/// Takes our entries out: the original bytes where nobody else wrote since, else every entry of
+/// ours and nothing more.
+///
+/// # Errors
+/// See [`Error`]; the file is then untouched.
+pub fn uninstall(paths: &Paths, named: &Path, mode: Mode) -> Result<Outcome, Error> {
+    let mut made = Vec::new();
+    let outcome = edit(paths, named, mode, |target, before, records| {
+        let record = records.files.remove(&target.real.display().to_string());
+        let Some(text) = before else { return Ok((None, Vec::new())) };
+        let mut doc = document(target, text)?;
+        let created = record.as_ref().map(|record| &record.created);
+        let changes = hooks::strip(&mut doc, created).map_err(|fault| Error::Refused {
+            file: target.named.clone(),
+            text: doc.body().to_string(),
+            fault,
+        })?;
+        if changes.is_empty() {
+            return Ok((Some(text.to_string()), changes));
+        }
+        let mut after = Some(doc.text());
+        if let Some(record) = &record {
+            made = record.directories.clone();
+            let ours = record.written_sha256 == file::hash(text.as_bytes());
+            match record.intact_original() {
+                Some(original) if ours => after = original.map(String::from),
+                // Others wrote and took their part back: what we created holds nothing.
+                Some(None) if doc.root().is_empty() => after = None,
+                _ => {}
+            }
+        }
+        Ok((after, changes))
+    })?;
+    if outcome.after.is_none() && !mode.dry_run {
+        for dir in made.iter().rev() {
+            // Not empty means that somebody uses it: it stays.
+            let _ = fs::remove_dir(dir);
+        }
+    }
+    Ok(outcome)
+}
+
+/// What a plan makes of a text: the new text (none = no file) and what changed.
+type Plan = (Option<String>, Vec<Change>);
+
+/// Reads, plans and replaces, under the lock, again from the start if the file changed meanwhile.
+fn edit(
+    paths: &Paths,
+    named: &Path,
+    mode: Mode,
+    mut plan: impl FnMut(&Target, Option<&str>, &mut Records) -> Result<Plan, Error>,
+) -> Result<Outcome, Error> {
+    let mut lock = None;
+    for _ in 0..ATTEMPTS {
+        let target = Target::find(named)?;
+        let before = text(&target)?;
+        let noted = Records::load(paths);
+        let mut records = noted.clone();
+        let (after, changes) = plan(&target, before.as_deref(), &mut records)?;
+        if !mode.may_loosen && changes.iter().any(Change::loosens) {
+            return Err(Error::Loosens(changes));
+        }
+        let outcome = Outcome { target, before, after, changes };
+        let nothing = !outcome.changed() && records.files == noted.files;
+        if mode.dry_run || nothing {
+            return Ok(outcome);
+        }
+        // Only what is to be written is locked, and then looked at once more.
+        if lock.is_none() {
+            lock = Some(Lock::take(paths, &outcome.target)?);
+            continue;
+        }
+        let (target, old, new) = (&outcome.target, &outcome.before, &outcome.after);
+        if outcome.changed() {
+            if let Some(old) = old {
+                file::back_up(paths, target, old.as_bytes())?;
+            }
+            if new.is_some() {
+                let dir = target.dir();
+                fs::create_dir_all(dir).map_err(|error| Error::io("create", dir, error))?;
+            }
+        }
+        // Noted first: a note without its edit is harmless, an edit without its note is not.
+        if records.files != noted.files {
+            records.save(paths)?;
+        }
+        let bytes = |text: &Option<String>| text.as_ref().map(|text| text.as_bytes().to_vec());
+        let (old, new) = (bytes(old), bytes(new));
+        if !outcome.changed() || file::exchange(target, old.as_deref(), new.as_deref())? {
+            drop(lock);
+            return Ok(outcome);
+        }
+    }
+    Err(Error::Busy(named.to_path_buf()))
+}
+
+/// The text of the file, none where there is no file.
+fn text(target: &Target) -> Result<Option<String>, Error> {
+    let Some(bytes) = target.read()? else { return Ok(None) };
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        Error::Refused {
+            file: target.named.clone(),
+            text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            fault: Fault::new(good, "not valid UTF-8", "save the file as UTF-8"),
+        }
+    })
+}
+
+fn document(target: &Target, text: &str) -> Result<Doc, Error> {
+    Doc::new(text).map_err(|fault| Error::Refused {
+        file: target.named.clone(),
+        text: text.trim_start_matches('\u{feff}').to_string(),
+        fault,
+    })
+}
+
+/// The directories that will have to be made for the file, outermost first.
+fn missing_directories(target: &Target) -> Vec<String> {
+    let missing = target.dir().ancestors().take_while(|dir| !dir.exists());
+    let mut missing: Vec<String> = missing.map(|dir| dir.display().to_string()).collect();
+    missing.reverse();
+    missing
+}

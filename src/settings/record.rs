@@ -1,0 +1,82 @@
+//! What was installed where (`installs.json` in the state directory): byte-exact undo.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use super::file;
+use super::hooks::Created;
+use crate::paths::Paths;
+
+/// The whole file. Fields that another version wrote and this one does not know are dropped, what
+/// this one misses has a default: old and new versions read each other's.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Records {
+    /// The version of the form.
+    #[serde(default)]
+    pub version: u32,
+    /// By real path.
+    #[serde(default)]
+    pub files: BTreeMap<String, Record>,
+}
+
+/// One settings file that install wrote.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The text without our entries; none where there was no file.
+    #[serde(default)]
+    pub original: Option<String>,
+    /// SHA-256 of that text.
+    #[serde(default)]
+    pub original_sha256: Option<String>,
+    /// SHA-256 of what install wrote.
+    #[serde(default)]
+    pub written_sha256: String,
+    /// The directories that install made for it, outermost first.
+    #[serde(default)]
+    pub directories: Vec<String>,
+    /// What install created inside the file.
+    #[serde(default)]
+    pub created: Created,
+    /// The events that were asked for.
+    #[serde(default)]
+    pub events: Vec<String>,
+    /// user, project or local.
+    #[serde(default)]
+    pub scope: String,
+}
+
+impl Record {
+    /// The original, unless somebody changed this record by hand.
+    pub fn intact_original(&self) -> Option<Option<&str>> {
+        match (&self.original, &self.original_sha256) {
+            (Some(text), Some(sum)) if *sum == file::hash(text.as_bytes()) => Some(Some(text)),
+            (None, None) => Some(None),
+            _ => None,
+        }
+    }
+}
+
+impl Records {
+    /// Reads the notes; lost or unreadable ones are as good as none.
+    pub fn load(paths: &Paths) -> Records {
+        fs::read(paths.installs())
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
+    }
+
+    /// Writes the notes, 0600: settings can hold keys.
+    ///
+    /// # Errors
+    /// Where the state directory cannot be written.
+    pub fn save(&mut self, paths: &Paths) -> Result<(), Error> {
+        self.version = 1;
+        file::private_dir(&paths.state)?;
+        let text = serde_json::to_vec_pretty(self)
+            .map_err(|error| Error::io("write", &paths.installs(), error.into()))?;
+        file::write(&paths.installs(), &text, None)
+    }
+}
