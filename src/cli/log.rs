@@ -137,7 +137,7 @@ impl Tail {
     ) -> Result<(), Stop> {
         loop {
             let read = self.reader.read_until(b'\n', &mut self.part).map_err(Stop::Read)?;
-            if read == 0 && !(ended && !self.part.is_empty()) {
+            if read == 0 && (!ended || self.part.is_empty()) {
                 return Ok(());
             }
             if self.part.ends_with(b"\n") || ended {

@@ -497,7 +497,7 @@ fn shadows(other: &Rule, rule: &Rule) -> bool {
         && other.on.intersect(rule.on) == rule.on
         // On a stop a block holds back after some times.
         && rule.on.intersect(KindSet::of(&[Kind::Stop, Kind::SubagentStop])).is_empty()
-        && !(opaque_only && !r.command.is_empty())
+        && (!opaque_only || r.command.is_empty())
         && fewer(c, r)
 }
 

@@ -150,7 +150,7 @@ fn synthesise(
         (Some(tool), kind) if kind.is_tool() => {
             put("permission_mode", "default".into());
             put("tool_name", tool.into());
-            put("tool_input", input(tool, value));
+            put("tool_input", input(tool, value, &|path| absolute(context, path)));
             if kind != Kind::PermissionRequest {
                 put("tool_use_id", "toolu_explain".into());
             }
@@ -187,24 +187,35 @@ fn quoted(word: &str) -> String {
 }
 
 /// The tool's input with the value in its main field; an object is taken as the whole input.
-fn input(tool: &str, value: String) -> Value {
+fn input(tool: &str, value: String, absolute: &dyn Fn(String) -> String) -> Value {
     if let Ok(Value::Object(whole)) = serde_json::from_str(&value) {
         return Value::Object(whole);
     }
     match tool {
-        "Read" | "MultiEdit" => json!({ "file_path": value }),
-        "Write" => json!({ "file_path": value, "content": "" }),
-        "Edit" => json!({ "file_path": value, "old_string": "", "new_string": "" }),
-        "NotebookEdit" | "NotebookRead" => json!({ "notebook_path": value }),
+        "Read" | "MultiEdit" => json!({ "file_path": absolute(value) }),
+        "Write" => json!({ "file_path": absolute(value), "content": "" }),
+        "Edit" => json!({ "file_path": absolute(value), "old_string": "", "new_string": "" }),
+        "NotebookEdit" | "NotebookRead" => json!({ "notebook_path": absolute(value) }),
         "WebFetch" => json!({ "url": value, "prompt": "" }),
         "Glob" | "Grep" => json!({ "pattern": value }),
-        "LS" => json!({ "path": value }),
+        "LS" => json!({ "path": absolute(value) }),
         "WebSearch" => json!({ "query": value }),
         "Agent" | "Task" => json!({ "prompt": value, "description": "" }),
         "Skill" | "SlashCommand" => json!({ "skill": value, "command": value }),
         _ if tool.starts_with("mcp__") && value.is_empty() => json!({}),
         _ => json!({ "command": value }),
     }
+}
+
+/// A path as the client hands it on: absolute, `~` expanded.
+fn absolute(context: &Context, path: String) -> String {
+    let full = match path.strip_prefix("~/") {
+        Some(rest) => context.paths.home.join(rest),
+        None if path.is_empty() => return path,
+        None => context.cwd.join(&path),
+    };
+    let plain = full.components().collect::<std::path::PathBuf>();
+    plain.to_string_lossy().into_owned()
 }
 
 /// What such a tool returns when it has nothing to say.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::event::said;
 use crate::agent::{Agent, Output};
+use crate::cli::install::fold;
 use crate::cli::{BOLD, Context, FAINT, GREEN, RED, YELLOW, one_line, short, visible};
 use crate::config::Config;
 use crate::effect::{Analysis, Effect, Extent, Grade, SubCommand, Word};
@@ -407,34 +408,46 @@ impl Report<'_> {
         self.analysis.effects.iter().map(line).collect()
     }
 
+    /// Those that matched with their effects; the others by the reason why they did not.
     fn rule_lines(&self, context: &Context, rules: &[Considered]) -> Vec<String> {
-        let width = rules.iter().map(|rule| rule.name.chars().count()).max().unwrap_or(0).min(40);
-        rules
-            .iter()
-            .map(|rule| {
-                let observed = if rule.observed { " (observed)" } else { "" };
-                let name = format!("{:<width$} {:<6}", rule.name, rule.verdict);
-                match &rule.why {
-                    None => {
-                        let on: Vec<String> =
-                            rule.effects.iter().take(4).map(|at| self.name(*at)).collect();
-                        let on = match on.is_empty() {
-                            true => String::new(),
-                            false => format!("  on {}", on.join(", ")),
-                        };
-                        let sgr = match rule.verdict {
-                            "allow" => GREEN,
-                            "deny" | "halt" => RED,
-                            _ => YELLOW,
-                        };
-                        let place = context.paint(FAINT, &format!("  {}", visible(&rule.place)));
-                        let name = context.paint(sgr, &name);
-                        format!("matched  {name}{observed}{}{place}", one_line(&on, 120))
-                    }
-                    Some(why) => context.paint(FAINT, &format!("-        {name}  {why}")),
-                }
-            })
-            .collect()
+        let matched = || rules.iter().filter(|rule| rule.matched);
+        let width = matched().map(|rule| rule.name.chars().count()).max().unwrap_or(0).min(40);
+        let mut lines = Vec::new();
+        for rule in matched() {
+            let observed = if rule.observed { " (observed)" } else { "" };
+            let on: Vec<String> = rule.effects.iter().take(4).map(|at| self.name(*at)).collect();
+            let on = match on.is_empty() {
+                true => String::new(),
+                false => one_line(&format!("  on {}", on.join(", ")), 120),
+            };
+            let sgr = match rule.verdict {
+                "allow" => GREEN,
+                "deny" | "halt" => RED,
+                _ => YELLOW,
+            };
+            let name = context.paint(sgr, &format!("{:<width$}  {:<5}", rule.name, rule.verdict));
+            let place = context.paint(FAINT, &format!("  {}", visible(&rule.place)));
+            lines.push(format!("matched  {name}{observed}{on}{place}"));
+        }
+        if lines.is_empty() {
+            lines.push("none matched".into());
+        }
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for rule in rules {
+            let Some(why) = rule.why.as_deref() else { continue };
+            match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+                Some((_, names)) => names.push(&rule.name),
+                None => reasons.push((why, vec![&rule.name])),
+            }
+        }
+        for (why, names) in reasons {
+            lines.push(context.paint(FAINT, &format!("not      {why}:")));
+            let names = fold(&names, 76, "");
+            lines.extend(
+                names.lines().map(|line| context.paint(FAINT, &format!("         {line}"))),
+            );
+        }
+        lines
     }
 
     fn verdict_lines(&self, context: &Context, rules: &[Considered]) -> Vec<String> {
