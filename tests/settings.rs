@@ -1,5 +1,7 @@
 //! Settings files of every hand: what install writes into them, and that undo gives them back.
 
+#![cfg(unix)]
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

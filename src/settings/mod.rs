@@ -187,7 +187,12 @@ pub fn install(
             events: wanted.events.iter().map(|(kind, _)| kind.name().to_string()).collect(),
             scope: scope.to_string(),
         };
+        // Of two files in a directory that we made, the last one to go takes it along.
+        let made = records.files.values().flat_map(|other| &other.directories);
+        record.directories.extend(made.filter(|dir| target.dir().starts_with(dir)).cloned());
         record.directories.extend(missing_directories(target));
+        record.directories.sort();
+        record.directories.dedup();
         // Changed by others since and nothing for us to do: what was noted stays true.
         let stale = changes.is_empty() && untouched.is_none();
         let record = match old {
