@@ -216,8 +216,13 @@ fn settings_json() -> impl Strategy<Value = Json> {
     prop::collection::vec(member, 0..5).prop_map(Json::Object)
 }
 
+/// PROPTEST_CASES for a long run.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(64)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
     fn s0_22_s0_23_install_is_idempotent_and_uninstall_gives_the_bytes_back(
