@@ -231,7 +231,6 @@ fn s0_26_status_tells_installed_partial_and_missing() {
     assert_eq!(world.user_status()["state"], "installed");
     assert_eq!(world.user_status()["events"], json!(USUAL));
     assert!(world.ok(&["status"]).out.contains("installed"));
-    assert_eq!(world.ok(&[]).out, world.ok(&["status"]).out, "status is the default");
 
     let mut settings = world.json(&world.user());
     settings["hooks"].as_object_mut().unwrap().remove("PreToolUse");
@@ -551,7 +550,13 @@ fn sx_10_two_hundred_at_once_lose_no_key() {
     for i in 0..WRITERS {
         assert_eq!(settings[format!("key{i}")], json!(i), "{settings:#}");
     }
-    assert_eq!(settings.as_object().unwrap().len(), WRITERS + 1);
+    // An empty `hooks` may stay: which of the three state directories knows that it was ours is
+    // a matter of the order they came in.
+    let hooks = settings.get("hooks").map_or(0, |hooks| {
+        assert_eq!(*hooks, json!({}));
+        1
+    });
+    assert_eq!(settings.as_object().unwrap().len(), WRITERS + 1 + hooks);
     assert_eq!(fs::read_dir(world.home().join(".claude")).unwrap().count(), 1, "no litter");
 }
 
