@@ -1,2 +1,7 @@
 //! Build-time data.
-fn main() {}
+#[path = "build/programs.rs"]
+mod programs;
+
+fn main() {
+    programs::generate();
+}
