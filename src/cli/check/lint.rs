@@ -528,8 +528,22 @@ fn strings(value: &Spanned<DeValue<'_>>, take: &mut dyn FnMut(&str, Range<usize>
     }
 }
 
+/// Is the word in the list of fields, outside of `{}`, where the fields of a field stand?
 fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|found| found == word)
+    let mut depth = 0usize;
+    let top: String = text
+        .chars()
+        .map(|c| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                _ if depth == 0 => return c,
+                _ => {}
+            }
+            ' '
+        })
+        .collect();
+    top.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|found| found == word)
 }
 
 fn names(kinds: KindSet) -> String {

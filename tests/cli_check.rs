@@ -1,0 +1,196 @@
+//! `hookctl check` as a process.
+
+#![cfg(unix)]
+
+mod cli;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use cli::World;
+use serde_json::Value;
+
+/// The codes with their lines, as `--json` prints them.
+fn codes(world: &World, args: &[&str]) -> Vec<(String, u64)> {
+    let done = world.run(&[&["check", "--json"], args].concat());
+    let code = |finding: &Value| finding["code"].as_str().unwrap().to_string();
+    let line = |finding: &Value| finding["line"].as_u64().unwrap();
+    done.json().as_array().unwrap().iter().map(|f| (code(f), line(f))).collect()
+}
+
+#[test]
+fn s3_21_every_fault_is_named_with_line_caret_and_remedy() {
+    let world = World::with(
+        "profle = \"strict\"\n[rule.a]\ncomand = \"ls\"\ndeny = \"x\"\n\n[rule.b]\neffect = \
+         \"reed\"\npath = \"x\"\nask = \"{pth}\"\n",
+    );
+    let done = world.run(&["check"]);
+    assert_eq!(done.code, 1, "{}", done.err);
+    for part in [
+        "error[unknown-key]: unknown key `profle`",
+        "did you mean `profile`?",
+        "config.toml:3:1",
+        "3 | comand = \"ls\"\n  | ^^^^^^\n  = help: did you mean `command`?",
+        "config.toml:7:10",
+        "did you mean `read`?",
+        "error[bad-template]",
+        "4 errors",
+    ] {
+        assert!(done.out.contains(part), "{part}: {}", done.out);
+    }
+    assert!(!done.out.contains('\u{1b}'), "no colours off a terminal");
+}
+
+#[test]
+fn s2_31_a_verb_that_the_event_cannot_express_names_rule_event_and_verbs() {
+    let world = World::with("[rule.late]\non = \"Stop\"\nallow = \"x\"\n");
+    let done = world.run(&["check", "--json"]);
+    assert_eq!(done.code, 1);
+    let finding = &done.json()[0];
+    assert_eq!(finding["rule"], "late");
+    assert_eq!(finding["code"], "verb-not-for-event");
+    assert!(finding["message"].as_str().unwrap().contains("Stop"));
+    assert_eq!(finding["hint"], "it takes halt, deny");
+    for key in ["file", "line", "column", "severity"] {
+        assert!(!finding[key].is_null(), "{key}");
+    }
+}
+
+#[test]
+fn s2_21_neither_ask_nor_context_on_a_permission_request() {
+    for (rule, code) in [
+        ("ask = \"x\"", "verb-not-for-event"),
+        ("context = \"x\"", "key-not-for-event"),
+        ("context = { run = \"date\" }", "key-not-for-event"),
+    ] {
+        let world = World::with(&format!("[rule.x]\non = \"PermissionRequest\"\n{rule}\n"));
+        let done = world.run(&["check", "--json"]);
+        assert_eq!(done.code, 1, "{rule}");
+        assert_eq!(done.json()[0]["code"], code, "{rule}");
+    }
+}
+
+#[test]
+fn what_can_never_work_is_a_warning() {
+    for (rules, code, line) in [
+        ("[rule.x]\non = \"Stop\"\npath = \"a\"\nblock = \"x\"", "never-matches", 3),
+        ("[rule.x]\non = \"Stop\"\ntool = \"Bash\"\nblock = \"x\"", "never-matches", 3),
+        ("[rule.x]\non = \"PreToolUse\"\nprompt = \"a\"\ndeny = \"x\"", "never-matches", 3),
+        (
+            "[rule.x]\non = \"PreToolUse\"\nresponse = { stdout = \"*\" }\ndeny = \"x\"",
+            "never-matches",
+            3,
+        ),
+        ("[rule.x]\ntool = [\"Read\", \"bash\"]\ndeny = \"x\"", "never-matches", 2),
+        ("[rule.x]\nmatch = \"Wrte\"\ndeny = \"x\"", "never-matches", 2),
+        ("[rule.x]\nwhen = { source = \"startup\" }\ndeny = \"x\"", "never-matches", 2),
+        ("[rule.x]\nwhen = { success = true }\ndeny = \"x\"", "never-matches", 2),
+        ("[rule.x]\npath = \"*.{ts,tsx}\"\ndeny = \"x\"", "brace-in-glob", 2),
+        ("[rule.x]\ntool = \"[z-a]*\"\ndeny = \"x\"", "bad-glob", 2),
+        (
+            "[rule.x]\non = \"PostToolUse\"\nrun = \"true\"\nlimit = \"90s\"",
+            "limit-over-deadline",
+            4,
+        ),
+        ("[rule.x]\nremote = \"nobody\"", "unknown-remote", 2),
+        (
+            "[rule.y]\ncommand = \"git push\"\ndeny = \"y\"\n[rule.x]\ncommand = \"git \
+             push\"\nask = \"x\"",
+            "shadowed",
+            6,
+        ),
+        (
+            "[rule.y]\neffect = \"read\"\ndeny = \"y\"\n[rule.x]\neffect = \"read\"\npath = \
+             \"a\"\nallow = \"x\"",
+            "shadowed",
+            7,
+        ),
+    ] {
+        let world = World::with(rules);
+        let found = codes(&world, &[]);
+        assert!(found.contains(&(code.to_string(), line)), "{rules}: {found:?}");
+        if code != "bad-glob" {
+            assert_eq!(world.run(&["check"]).code, 0, "{rules}");
+        }
+    }
+    let world = World::with("[rule.x]\ntool = \"bash\"\ndeny = \"x\"");
+    assert!(world.run(&["check"]).out.contains("did you mean `Bash`?"));
+}
+
+#[test]
+fn what_works_is_no_finding() {
+    for rules in [
+        "[rule.x]\ntool = [\"mcp__github__*\", \"Agent\", \"*\"]\ndeny = \"x\"",
+        "[rule.x]\nagent = \"gemini\"\ntool = \"own_tool\"\ndeny = \"x\"",
+        "[rule.x]\non = [\"PreToolUse\", \"Stop\"]\npath = \"a\"\ndeny = \"x\"",
+        "[rule.x]\non = \"Stop\"\nwhen = { agent_type = \"x\" }\nrun = \"true\"\nlimit = \"9m\"",
+        "[rule.x]\non = \"SessionStart\"\nwhen = { source = \"startup\" }\ncontext = \"x\"",
+        // A condition, an `unless` or another effect: the weaker rule still has its say.
+        "[rule.y]\neffect = \"read\"\npath = \"a\"\ndeny = \"y\"\n[rule.x]\neffect = \
+         \"read\"\nask = \"x\"",
+        "[rule.y]\neffect = \"read\"\nunless = { path = \"b\" }\ndeny = \"y\"\n[rule.x]\neffect = \
+         \"read\"\nallow = \"x\"",
+        "[rule.y]\neffect = \"execute\"\ndeny = \"y\"\n[rule.x]\neffect = \"execute\"\ncommand = \
+         \"ls\"\nask = \"x\"",
+        "[rule.y]\ncommand = \"git push\"\nmode = \"observe\"\ndeny = \"y\"\n[rule.x]\ncommand = \
+         \"git push\"\nask = \"x\"",
+    ] {
+        assert_eq!(codes(&World::with(rules), &[]), [], "{rules}");
+    }
+}
+
+#[test]
+fn every_layer_is_checked_and_files_by_name() {
+    let world = World::with("[rule.a]\nask = 1\n");
+    let project = world.project_file("[rule.b]\nrun = \"date\"\n[rule.c]\ndeny = \"x\"\n");
+    let found = codes(&world, &[]);
+    let found: Vec<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
+    assert_eq!(found, ["wrong-type", "waits-for-trust"]);
+    let done = world.run(&["check", ".hookctl.toml"]);
+    assert_eq!(done.code, 0, "{}", done.out);
+    assert!(done.out.contains("info[waits-for-trust]") && done.out.contains("not trusted"));
+    // As a user's file the same rules wait for nobody.
+    let copy = world.project().join("copy.toml");
+    fs::copy(project, &copy).unwrap();
+    assert_eq!(codes(&world, &["copy.toml"]), []);
+}
+
+#[test]
+fn s3_47_what_cannot_be_read_or_trusted_names_cause_and_remedy() {
+    let world = World::with("");
+    let done = world.run(&["check", "nowhere.toml"]);
+    assert_eq!(done.code, 2);
+    assert!(done.out.contains("there is no such file"), "{}", done.out);
+    fs::set_permissions(world.user(), fs::Permissions::from_mode(0o666)).unwrap();
+    let done = world.run(&["check"]);
+    assert_eq!(done.code, 1);
+    assert!(done.out.contains("chmod go-w"), "{}", done.out);
+    let status = world.run(&["status", "--json"]).json();
+    assert_eq!(status["config_faults"].as_array().unwrap().len(), 1, "{status}");
+    fs::set_permissions(world.user(), fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(world.user(), b"# \xff\n").unwrap();
+    let done = world.run(&["check"]);
+    assert_eq!(done.code, 1);
+    assert!(done.out.contains("not UTF-8"), "{}", done.out);
+}
+
+#[test]
+fn events_that_nobody_registered_are_told_and_install_registers_them() {
+    let world = World::with("[rule.x]\non = \"CwdChanged\"\nrun = \"true\"\n");
+    assert_eq!(codes(&world, &[]), [], "not installed: nothing to compare with");
+    assert_eq!(world.run(&["install", "--events", "PreToolUse"]).code, 0);
+    assert_eq!(codes(&world, &[]), [("event-not-registered".to_string(), 2)]);
+    let status = world.run(&["status", "--json"]).json();
+    assert!(status["files"].to_string().contains("CwdChanged"), "{status}");
+    assert_eq!(world.run(&["install"]).code, 0);
+    assert_eq!(codes(&world, &[]), []);
+}
+
+#[test]
+fn without_any_file_there_is_nothing_wrong() {
+    let world = World::new();
+    let done = world.run(&["check"]);
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    assert!(done.out.contains("hookctl init"), "{}", done.out);
+    assert_eq!(world.run(&["check", "--json"]).json(), Value::Array(Vec::new()));
+}

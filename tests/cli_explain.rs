@@ -1,0 +1,250 @@
+//! `hookctl explain` as a process.
+
+#![cfg(unix)]
+
+mod cli;
+
+use cli::World;
+use serde_json::{Value, json};
+
+const RULES: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"Not from here.\"\n\
+                     [rule.reads]\neffect = \"read\"\npath = \"./\"\nallow = \"reading\"\n\
+                     [rule.on-main]\ncommand = \"git commit\"\nwhen = { run = \"touch ran\" }\nask = \"x\"\n\
+                     [rule.stop]\non = \"Stop\"\nrun = \"touch ran\"\nblock = \"x\"\n";
+
+#[test]
+fn s2_32_which_rule_which_source_and_why() {
+    let world = World::with(RULES);
+    let done = world.run(&["explain", "--tool", "Bash", "--", "ls; git push origin x"]);
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    for part in [
+        "deny, by user:no-push (",
+        "config.toml:1)",
+        "Not from here. [user:no-push]",
+        "matched  user:no-push",
+        "git push origin x",
+        "send       certain",
+        "`command`: no effect is one of these",
+        "permissionDecision\":\"deny\"",
+        "exit    0",
+        "profile guard",
+    ] {
+        assert!(done.out.contains(part), "{part}: {}", done.out);
+    }
+    let report =
+        world.run(&["explain", "--json", "--tool", "Bash", "--", "ls; git push origin x"]).json();
+    assert_eq!(report["verdict"], "deny");
+    assert_eq!(report["rule"], "user:no-push");
+    let considered = report["rules"].as_array().unwrap();
+    assert!(considered.iter().all(|rule| rule["rule"] != "user:stop"), "another event's rule");
+    let why = |name: &str| {
+        let rule = considered.iter().find(|rule| rule["rule"] == name);
+        rule.unwrap_or_else(|| panic!("{name}"))["why"].clone()
+    };
+    assert_eq!(why("user:no-push"), Value::Null);
+    assert_eq!(why("user:on-main"), "`command`: no effect is one of these");
+    assert!(report["effects"][0]["grade"] == "certain" && report["commands"][0]["name"] == "ls");
+}
+
+#[test]
+fn s3_42_the_same_bytes_as_the_hook_from_file_stdin_and_by_name() {
+    let world = World::with(RULES);
+    for (tool, field, value) in [
+        ("Bash", "command", "git push"),
+        ("Bash", "command", "cat a | wc -l"),
+        ("Bash", "command", "eval \"$x\""),
+        ("Read", "file_path", "a.txt"),
+        ("WebFetch", "url", "https://x.org/"),
+    ] {
+        let full = match field {
+            "file_path" => world.project().join(value).display().to_string(),
+            _ => value.to_string(),
+        };
+        let payload = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": world.project(),
+            "tool_name": tool, "tool_input": { field: full },
+        })
+        .to_string();
+        let hook = world.feed(&["hook"], payload.as_bytes()).out;
+        let file = world.project().join("payload.json");
+        world.write(&file, &payload);
+        for done in [
+            world.run(&["explain", "--json", "payload.json"]),
+            world.feed(&["explain", "--json"], payload.as_bytes()),
+            world.feed(&["explain", "--json", "-"], payload.as_bytes()),
+            world.run(&["explain", "--json", "--tool", tool, "--", value]),
+        ] {
+            assert_eq!(done.code, 0, "{}", done.err);
+            let answer = &done.json()["answer"];
+            assert_eq!(answer["stdout"].as_str().unwrap(), hook.trim_end(), "{tool} {value}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_run_and_nothing_written() {
+    let world = World::with(RULES);
+    let commit = world.run(&["explain", "--tool", "Bash", "--", "git commit -m x"]);
+    assert!(commit.out.contains("would run: touch ran"), "{}", commit.out);
+    let stop = json!({ "hook_event_name": "Stop", "session_id": "s", "cwd": world.project() });
+    let stop = world.feed(&["explain"], stop.to_string().as_bytes());
+    assert!(stop.out.contains("would run: touch ran"), "{}", stop.out);
+    assert!(!world.project().join("ran").exists());
+    assert!(!world.state().exists());
+}
+
+#[test]
+fn an_allow_that_does_not_hold_says_what_it_lacks() {
+    let world = World::with(RULES);
+    let done = world.run(&["explain", "--tool", "Bash", "--", "cat a > b"]);
+    assert!(done.out.contains("silence"), "{}", done.out);
+    assert!(done.out.contains("the allow does not hold, nothing covers write"), "{}", done.out);
+    let done = world.run(&["explain", "--tool", "Bash", "--", "cat a"]);
+    assert!(done.out.contains("allow, by user:reads"), "{}", done.out);
+}
+
+#[test]
+fn words_after_the_dashes_stay_words() {
+    let world = World::with(RULES);
+    let one = ["explain", "--json", "--tool", "Bash", "--", "git", "commit", "-m", "a; git push"];
+    let report = world.run(&one).json();
+    assert_eq!(report["input"]["command"], "git commit -m 'a; git push'");
+    assert_ne!(report["rule"], "user:no-push");
+}
+
+#[test]
+fn other_events_can_be_made_up_too() {
+    let world = World::with(
+        "[rule.p]\nprompt = \"secret\"\ndeny = \"x\"\n[rule.r]\non = \"PostToolUse\"\ntool = \
+         \"Bash\"\ncontext = \"seen\"\n",
+    );
+    let prompt = world.run(&["explain", "--event", "UserPromptSubmit", "--", "a secret"]);
+    assert!(prompt.out.contains("deny, by user:p"), "{}{}", prompt.out, prompt.err);
+    let after = world.run(&["explain", "--event", "PostToolUse", "--tool", "Bash", "--", "ls"]);
+    assert!(after.out.contains("additionalContext\":\"seen\""), "{}", after.out);
+    let wrong = world.run(&["explain", "--event", "Stop", "--tool", "Bash", "--", "ls"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("leave --tool out"), "{}", wrong.err);
+}
+
+#[test]
+fn an_untrusted_rule_is_shown_as_waiting() {
+    let world = World::new();
+    world.project_file("[rule.x]\ncommand = \"ls\"\nallow = \"x\"\n");
+    let done = world.run(&["explain", "--tool", "Bash", "--", "ls"]);
+    for part in ["not trusted", "waits for `hookctl trust`", "project:x", "silence"] {
+        assert!(done.out.contains(part), "{part}: {}", done.out);
+    }
+}
+
+#[test]
+fn s4_25_s3_20_every_event_tells_its_fields_and_what_blocks() {
+    let world = World::new();
+    for spec in hookctl::agent::AGENTS[0].events() {
+        let name = spec.kind.name();
+        let text = world.run(&["explain", "--event", name]);
+        assert_eq!(text.code, 0, "{name}: {}", text.err);
+        for part in [name, "input ", "output ", "verdicts ", "blocks ", "session_id"] {
+            assert!(text.out.contains(part), "{name}: {part}: {}", text.out);
+        }
+        let value = world.run(&["explain", "--event", name, "--json"]).json();
+        let samples = value["samples"].as_object().unwrap();
+        for verb in spec.verbs {
+            let sample = &samples[verb.name()];
+            let stdout = &sample["stdout"];
+            assert!(stdout.is_object() || sample["exit"] == 2, "{name} {verb:?}: {sample}");
+            if let Some(named) = stdout.pointer("/hookSpecificOutput/hookEventName") {
+                assert_eq!(named, name);
+            }
+        }
+    }
+    let all = world.run(&["explain", "--event", ""]);
+    assert_eq!(all.code, 0);
+    assert!(all.out.lines().count() > 33);
+    let unknown = world.run(&["explain", "--event", "PreTolUse"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("did you mean `PreToolUse`?"), "{}", unknown.err);
+    assert!(unknown.out.contains("PostToolUse"));
+}
+
+#[test]
+fn s3_47_an_unreadable_payload_names_cause_and_what_the_hook_would_say() {
+    let world = World::new();
+    let cut = b"{\"hook_event_name\":\"PreToolUse\",\"tool_name\":";
+    let done = world.feed(&["explain"], cut);
+    assert_eq!((done.code, done.out.as_str()), (2, ""));
+    assert!(done.err.contains("cut off after 44 bytes"), "{}", done.err);
+    let hook = world.feed(&["hook"], cut);
+    assert!(done.err.contains(hook.out.trim_end()), "{}{}", done.err, hook.out);
+    for (args, cause) in [
+        (&["explain", "nowhere.json"][..], "cannot read nowhere.json"),
+        (&["explain"], "empty"),
+        (&["explain", "--", "ls"], "--tool Bash"),
+        (&["explain", "--tool", "Bash", "--event", "X", "--", "ls"], "no event"),
+    ] {
+        let done = world.run(args);
+        assert_eq!(done.code, 2, "{args:?}");
+        assert!(done.err.contains(cause), "{args:?}: {}", done.err);
+    }
+}
+
+/// The rows of the failure table that a payload alone can bring about, against the hook itself.
+#[test]
+fn sx_the_failure_table_is_what_happens() {
+    let world = World::new();
+    let big = vec![b' '; (16 << 20) + 2];
+    for (stdin, row) in [
+        (&b"{\"x\":"[..], "cut off"),
+        (b"[1]", "no JSON object"),
+        (&big, "larger than 16 MiB"),
+        (b"", "stdin is empty, with"),
+    ] {
+        assert!(world.run(&["explain", "--failures"]).out.contains(row), "{row}");
+        let call = world.feed(&["hook", "--event", "PreToolUse"], stdin);
+        assert_eq!(call.code, 0, "{row}");
+        assert!(call.out.contains("\"permissionDecision\":\"ask\""), "{row}: {}", call.out);
+        let dialog = world.feed(&["hook", "--event", "PermissionRequest"], stdin);
+        assert_eq!((dialog.code, dialog.out.as_str()), (0, ""), "{row}");
+        let other = world.feed(&["hook", "--event", "PostToolUse"], stdin);
+        assert_eq!(other.code, 0, "{row}");
+        assert!(other.out.starts_with("{\"systemMessage\":"), "{row}: {}", other.out);
+        if !stdin.is_empty() {
+            let nameless = world.feed(&["hook"], stdin);
+            assert_eq!((nameless.code, nameless.out.as_str()), (2, ""), "{row}");
+        }
+    }
+    let empty = world.feed(&["hook"], b"");
+    assert_eq!((empty.code, empty.out.as_str()), (0, ""));
+    assert!(empty.err.contains("explain"), "{}", empty.err);
+}
+
+/// The rows about rule files, against the hook itself.
+#[test]
+fn sx_broken_files_as_the_table_says() {
+    let call = |world: &World, tool: &str| {
+        let payload = json!({ "hook_event_name": "PreToolUse", "session_id": "s",
+            "cwd": world.project(), "tool_name": tool, "tool_input": { "command": "ls" } });
+        world.feed(&["hook"], payload.to_string().as_bytes()).out
+    };
+    for rules in ["x = = 1", "[rule.x]\ncomand = \"ls\"\ndeny = \"x\"\n"] {
+        let out = call(&World::with(rules), "Bash");
+        assert!(out.contains("\"ask\"") && out.contains("config.toml:"), "{rules}: {out}");
+    }
+    let other_event = World::with("[rule.x]\non = \"Stop\"\ncomand = \"ls\"\nblock = \"x\"\n");
+    assert_eq!(call(&other_event, "Bash"), "");
+    for bytes in [&b"x = = 1"[..], b"\xff"] {
+        let world = World::new();
+        std::fs::write(world.project().join(".hookctl.toml"), bytes).unwrap();
+        let first = call(&world, "Bash");
+        assert!(first.starts_with("{\"systemMessage\":"), "{first}");
+        assert_eq!(call(&world, "Bash"), "", "once per session");
+    }
+}
+
+#[test]
+fn s3_44_failures_as_json_too() {
+    let table = World::new().run(&["explain", "--failures", "--json"]).json();
+    let rows = table.as_array().unwrap();
+    assert!(rows.len() > 20);
+    assert!(rows.iter().all(|row| row["what"].is_string() && row["tool_call"].is_string()));
+}

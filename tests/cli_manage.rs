@@ -1,0 +1,239 @@
+//! `hookctl trust`, `pause`, `resume`, `log` and `init` as processes, on terminals where humans
+//! are asked for.
+
+#![cfg(unix)]
+
+mod cli;
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use cli::World;
+use serde_json::{Value, json};
+
+const PROJECT: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"x\"\n\
+                       [rule.listing]\ncommand = \"ls\"\nallow = \"listing\"\n\
+                       [rule.fmt]\non = \"PostToolUse\"\nrun = \"sh tools/fmt.sh\"\n";
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn ls(world: &World) -> String {
+    let payload = json!({ "hook_event_name": "PreToolUse", "session_id": "s",
+        "cwd": world.project(), "tool_name": "Bash", "tool_input": { "command": "ls" } });
+    world.feed(&["hook"], payload.to_string().as_bytes()).out
+}
+
+fn project() -> World {
+    let world = World::new();
+    world.project_file(PROJECT);
+    world.write(&world.project().join("tools/fmt.sh"), "exit 0\n");
+    world
+}
+
+#[test]
+fn trust_shows_asks_and_holds_until_the_content_changes() {
+    let world = project();
+    assert_eq!(ls(&world), "");
+    let no = world.on_terminal(&["trust"], "n\n");
+    assert_eq!(no.code, 1, "{}", no.out);
+    for part in ["[rule.listing]", "without a question", "sh tools/fmt.sh", "1 more only deny"] {
+        assert!(no.out.contains(part), "{part}: {}", no.out);
+    }
+    assert_eq!(ls(&world), "");
+    let yes = world.on_terminal(&["trust"], "y\n");
+    assert_eq!(yes.code, 0, "{}", yes.out);
+    assert!(ls(&world).contains("\"allow\""));
+    assert_eq!(mode(&world.state().join("trust.json")), 0o600);
+    let list = world.run(&["trust", "--list", "--json"]).json();
+    assert_eq!(list[0]["state"], "trusted");
+    assert_eq!(list[0]["programs"].as_object().unwrap().len(), 1);
+    assert!(world.run(&["check"]).out.contains("3 rules, trusted"));
+
+    world.write(&world.project().join("tools/fmt.sh"), "exit 1\n");
+    assert_eq!(ls(&world), "", "a program that it names has changed");
+    assert_eq!(world.run(&["trust", "--list", "--json"]).json()[0]["state"], "changed");
+    world.write(&world.project().join("tools/fmt.sh"), "exit 0\n");
+    assert!(ls(&world).contains("\"allow\""));
+    // To take it back needs no human.
+    let revoked = world.run(&["trust", "--revoke"]);
+    assert_eq!(revoked.code, 0, "{}", revoked.err);
+    assert_eq!(ls(&world), "");
+}
+
+#[test]
+fn trust_and_pause_are_for_humans() {
+    let world = project();
+    for args in [&["trust"][..], &["pause"], &["pause", "1m"]] {
+        let piped = world.feed(args, b"y\n");
+        assert_eq!(piped.code, 1, "{args:?}: {}", piped.out);
+        assert!(piped.err.contains("run it in a terminal"), "{}", piped.err);
+        let agent = world.on_terminal_with(args, "y\n", &[("CLAUDECODE", "1")]);
+        assert_eq!(agent.code, 1, "{args:?}: {}", agent.out);
+        assert!(agent.out.contains("CLAUDECODE says that an agent"), "{}", agent.out);
+    }
+    assert!(!world.state().join("trust.json").exists());
+    assert!(!world.state().join("pause.json").exists());
+}
+
+#[test]
+fn faults_are_not_trusted_and_escapes_are_shown_as_such() {
+    let world = World::new();
+    world.project_file("[rule.x]\ncomand = \"ls\"\nallow = \"x\"\n");
+    let done = world.on_terminal(&["trust"], "y\n");
+    assert_eq!(done.code, 1);
+    assert!(done.out.contains("did you mean `command`?"), "{}", done.out);
+    world.project_file("[rule.x]\non = \"Stop\"\nrun = \"evil #\\u001b[2K\\u202e\\r\"\n");
+    let done = world.on_terminal(&["trust"], "n\n");
+    assert!(done.out.contains("evil #\\u{1b}[2K\\u{202e}\\u{d}"), "{}", done.out);
+    assert_eq!(World::new().on_terminal(&["trust"], "y\n").code, 2, "no file");
+}
+
+#[test]
+fn pause_lets_pass_and_resume_ends_it() {
+    let world = World::with("[rule.no-ls]\ncommand = \"ls\"\ndeny = \"x\"\n");
+    assert!(ls(&world).contains("\"deny\""));
+    let paused = world.on_terminal(&["pause"], "");
+    assert_eq!(paused.code, 0, "{}", paused.out);
+    assert!(paused.out.contains("Paused until 20") && paused.out.contains("UTC"));
+    assert_eq!(ls(&world), "");
+    let note = world.state().join("pause.json");
+    assert_eq!(mode(&note), 0o600);
+    let note: Value = serde_json::from_slice(&fs::read(note).unwrap()).unwrap();
+    assert_eq!(note["until"].as_u64().unwrap() - note["since"].as_u64().unwrap(), 600);
+    assert!(world.run(&["explain", "--tool", "Bash", "--", "ls"]).out.contains("paused"));
+    let resumed = world.run(&["resume"]);
+    assert_eq!((resumed.code, resumed.err.as_str()), (0, ""));
+    assert!(ls(&world).contains("\"deny\""));
+    assert!(world.run(&["resume"]).out.contains("Not paused"));
+    for (bad, cause) in [("25h", "24h at most"), ("soon", "no duration"), ("0", "no duration")] {
+        let done = world.on_terminal(&["pause", bad], "");
+        assert_eq!(done.code, 2, "{bad}");
+        assert!(done.out.contains(cause), "{bad}: {}", done.out);
+    }
+}
+
+fn line(minutes: i64, decision: &str, rule: &str, what: &str) -> String {
+    let time = jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes);
+    json!({ "time": format!("{time:.3}"), "agent": "claude", "event": "PreToolUse",
+        "tool": "Bash", "what": what, "decision": decision, "rule": rule,
+        "rules": [format!("{rule} {decision}"), "user:watch - (observed)"], "ms": 1.0 })
+    .to_string()
+        + "\n"
+}
+
+#[test]
+fn log_reads_rotated_files_and_filters() {
+    let world = World::new();
+    let journal = world.state().join("journal.jsonl");
+    world.write(&journal.with_extension("jsonl.10"), &line(200, "deny", "user:a", "one"));
+    world.write(&journal.with_extension("jsonl.2"), &line(100, "ask", "user:b", "two"));
+    let rest = [&line(50, "silent", "", "three\u{1b}[2J"), "no json\n", "[1]\n"].concat();
+    world.write(&journal, &(rest + line(1, "deny", "force-push", "four").trim_end()));
+    let whats = |args: &[&str]| {
+        let done = world.run(&[&["log", "--json"], args].concat());
+        let lines = done.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.map(|line| line["what"].as_str().unwrap()[..3].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(whats(&[]), ["one", "two", "thr", "fou"]);
+    assert_eq!(whats(&["--decision", "deny"]), ["one", "fou"]);
+    assert_eq!(whats(&["--decision", "none"]), ["thr"]);
+    assert_eq!(whats(&["--rule", "a"]), ["one"]);
+    assert_eq!(whats(&["--rule", "user:b"]), ["two"]);
+    assert_eq!(whats(&["--rule", "watch"]).len(), 4, "rules that spoke count too");
+    assert_eq!(whats(&["--since", "1h"]), ["thr", "fou"]);
+    assert_eq!(whats(&["--since", "1h30m", "--decision", "deny"]), ["fou"]);
+    let text = world.run(&["log"]);
+    assert!(!text.out.contains('\u{1b}'), "{}", text.out);
+    assert!(text.out.contains("deny    PreToolUse          Bash      one"), "{}", text.out);
+    let none = world.run(&["log", "--rule", "nobody"]);
+    assert_eq!((none.code, none.out.as_str()), (1, ""));
+    for (args, cause) in [
+        (["log", "--decision", "dney"], "did you mean `deny`?"),
+        (["log", "--since", "soon"], "write 30m"),
+    ] {
+        let done = world.run(&args);
+        assert_eq!(done.code, 2);
+        assert!(done.err.contains(cause), "{}", done.err);
+    }
+}
+
+#[test]
+fn log_follows_through_a_rotation_and_ends_with_its_reader() {
+    let world = World::new();
+    let journal = world.state().join("journal.jsonl");
+    world.write(&journal, &line(9, "deny", "user:a", "one"));
+    let mut child = world.start(&["log", "-f", "--json"]).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut wait_for = |word: &str| {
+        let mut seen = String::new();
+        while !seen.contains(word) {
+            let mut byte = [0];
+            assert_eq!(out.read(&mut byte).unwrap(), 1, "ended before {word}: {seen}");
+            seen.push(char::from(byte[0]));
+        }
+    };
+    wait_for("one");
+    let append = |path: &Path, text: &str| {
+        use std::io::Write as _;
+        let file = fs::OpenOptions::new().create(true).append(true).open(path);
+        file.unwrap().write_all(text.as_bytes()).unwrap();
+    };
+    append(&journal, &line(0, "deny", "user:a", "two"));
+    wait_for("two");
+    append(&journal, &line(0, "deny", "user:a", "three"));
+    fs::rename(&journal, journal.with_extension("jsonl.1")).unwrap();
+    append(&journal, &line(0, "deny", "user:a", "four"));
+    wait_for("three");
+    wait_for("four");
+    drop(out);
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "it goes on without a reader");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn init_writes_a_starter_that_check_finds_sound() {
+    let world = World::new();
+    let done = world.run(&["init"]);
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    assert_eq!(mode(&world.user()), 0o600);
+    assert_eq!(mode(world.user().parent().unwrap()), 0o700);
+    assert!(world.run(&["check"]).out.contains("no fault"));
+    // Every example in it is sound as well.
+    let text = fs::read_to_string(world.user()).unwrap();
+    let example = |line: &str| line.starts_with('#') && !line.starts_with("# ");
+    let all: Vec<&str> =
+        text.lines().map(|line| if example(line) { &line[1..] } else { line }).collect();
+    world.write(&world.user(), &(all.join("\n") + "\n"));
+    let done = world.run(&["check"]);
+    assert!(done.out.contains("no fault") && !done.out.contains(" 0 rules"), "{}", done.out);
+}
+
+#[test]
+fn init_replaces_nothing_unasked_and_for_no_agent() {
+    let world = World::with("[rule.x]\ncommand = \"ls\"\ndeny = \"x\"\n");
+    let done = world.run(&["init"]);
+    assert_eq!(done.code, 1);
+    assert!(done.err.contains("--force"), "{}", done.err);
+    let mut agent = world.start(&["init", "--force"]);
+    let agent = agent.env("CLAUDECODE", "1").output().unwrap();
+    assert_eq!(agent.status.code(), Some(1));
+    assert!(fs::read_to_string(world.user()).unwrap().starts_with("[rule.x]"));
+    assert_eq!(world.run(&["init", "--force"]).code, 0);
+    let old = world.user().with_extension("toml.old");
+    assert!(fs::read_to_string(old).unwrap().starts_with("[rule.x]"));
+    let done = world.run(&["init", "--project"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(world.project().join(".hookctl.toml").exists());
+}
