@@ -1,12 +1,16 @@
-//! What is made at build time: the shipped rules as static data, completions and the man page.
+//! What is made at build time: the shipped rules and the program tables as static data,
+//! completions and the man page.
 
 #[path = "build/cli.rs"]
 mod cli;
+#[path = "build/programs.rs"]
+mod programs;
 #[path = "build/shipped.rs"]
 mod shipped;
 
 fn main() {
     let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     cli::write().expect("completions and man page");
+    programs::generate();
     shipped::generate(&out);
 }

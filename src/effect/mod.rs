@@ -9,6 +9,7 @@ pub mod path;
 pub mod program;
 pub mod shell;
 pub mod tool;
+pub mod value;
 
 use crate::event::Event;
 

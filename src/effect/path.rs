@@ -1,1 +1,222 @@
-//! stub
+//! Paths: making them absolute, and following the symlinks that they go through.
+//!
+//! A target has two forms. The lexical one is what the text says; the resolved one is where it
+//! really leads, through links on the disk and links that the same call makes first. Rules look at
+//! both. The disk is asked with one `readlink` per component, remembered, and capped, because this
+//! runs at every event.
+
+use std::collections::HashMap;
+
+use super::{Extent, Target};
+
+/// How many symlinks one path may go through.
+const MAX_LINKS: usize = 40;
+/// How many times the disk is asked in one analysis.
+const MAX_LOOKS: usize = 1500;
+
+/// An absolute path without `.`, `..`, `//` and trailing slash, without looking at the disk.
+pub fn normalise(path: &str) -> String {
+    let mut out: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    let mut text = String::with_capacity(path.len() + 1);
+    for part in out {
+        text.push('/');
+        text.push_str(part);
+    }
+    if text.is_empty() {
+        text.push('/');
+    }
+    text
+}
+
+/// `path` against `base` where it is relative; not normalised.
+pub fn join(base: &str, path: &str) -> String {
+    if path.starts_with('/') { path.to_string() } else { format!("{base}/{path}") }
+}
+
+/// The directory of a path, and its last component.
+pub fn split(path: &str) -> (&str, &str) {
+    match path.rfind('/') {
+        Some(0) => ("/", &path[1..]),
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => ("", path),
+    }
+}
+
+/// Does the text hold a glob character that is not escaped?
+pub fn has_glob(text: &str) -> bool {
+    let mut escaped = false;
+    for c in text.bytes() {
+        match c {
+            b'\\' if !escaped => {
+                escaped = true;
+                continue;
+            }
+            b'*' | b'?' | b'[' if !escaped => return true,
+            _ => {}
+        }
+        escaped = false;
+    }
+    false
+}
+
+/// Is it a standard stream, the terminal, or a device that swallows what it gets?
+pub fn is_stream(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/tty" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr")
+        || path.strip_prefix("/dev/fd/").is_some_and(is_number)
+        || path.strip_prefix("/proc/self/fd/").is_some_and(is_number)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Follows symlinks, remembering what the disk said.
+#[derive(Debug, Default)]
+pub struct Resolver {
+    /// Links made or removed earlier in the call: the lexical name, and where it leads.
+    made: HashMap<String, Option<String>>,
+    /// What the disk said: None = not a link.
+    seen: HashMap<String, Option<String>>,
+    looks: usize,
+    /// The cap was reached: `resolved` can no longer be trusted.
+    pub exhausted: bool,
+}
+
+impl Resolver {
+    /// A link that the call makes: later paths go through it.
+    pub fn link(&mut self, name: &str, target: &str) {
+        let (dir, _) = split(name);
+        self.made.insert(name.to_string(), Some(join(dir, target)));
+    }
+
+    fn read_link(&mut self, path: &str) -> Option<String> {
+        if let Some(made) = self.made.get(path) {
+            return made.clone();
+        }
+        if let Some(known) = self.seen.get(path) {
+            return known.clone();
+        }
+        if self.looks >= MAX_LOOKS {
+            self.exhausted = true;
+            return None;
+        }
+        self.looks += 1;
+        // Not Unicode: the link cannot be followed as text, its own name stays.
+        let answer = std::fs::read_link(path).ok().and_then(|p| p.to_str().map(str::to_string));
+        self.seen.insert(path.to_string(), answer.clone());
+        answer
+    }
+
+    /// Does the path exist as a directory (links followed)?
+    pub fn is_dir(&mut self, path: &str) -> bool {
+        if self.looks >= MAX_LOOKS {
+            return false;
+        }
+        self.looks += 1;
+        !path.contains('\0') && std::fs::metadata(path).is_ok_and(|m| m.is_dir())
+    }
+
+    /// Does the path exist?
+    pub fn exists(&mut self, path: &str) -> bool {
+        if self.looks >= MAX_LOOKS {
+            return false;
+        }
+        self.looks += 1;
+        !path.contains('\0') && std::fs::symlink_metadata(path).is_ok()
+    }
+
+    /// Where an absolute path leads: every symlink followed, `..` after them. What does not exist
+    /// is kept as it is written. `cwd` is what `/proc/self/cwd` means.
+    pub fn resolve(&mut self, path: &str, cwd: &str) -> String {
+        let mut todo: Vec<String> = path.split('/').rev().map(str::to_string).collect();
+        let mut done = String::new();
+        let mut links = 0;
+        while let Some(part) = todo.pop() {
+            match part.as_str() {
+                "" | "." => continue,
+                ".." => {
+                    done.truncate(done.rfind('/').unwrap_or(0));
+                    continue;
+                }
+                _ => {}
+            }
+            done.push('/');
+            done.push_str(&part);
+            let target = match magic(&done, cwd) {
+                Some(target) => Some(target),
+                None => self.read_link(&done),
+            };
+            if let Some(target) = target {
+                links += 1;
+                if links > MAX_LINKS {
+                    self.exhausted = true;
+                    break;
+                }
+                if target.starts_with('/') {
+                    done.clear();
+                } else {
+                    done.truncate(done.rfind('/').unwrap_or(0));
+                }
+                todo.extend(target.split('/').rev().map(str::to_string));
+            }
+        }
+        if done.is_empty() {
+            done.push('/');
+        }
+        done
+    }
+
+    /// The target of an absolute or relative path text.
+    pub fn target(&mut self, text: &str, cwd: &str, extent: Extent) -> Target {
+        let joined = join(cwd, text);
+        let lexical = normalise(&joined);
+        let resolved = self.resolve(&joined, cwd);
+        Target { lexical, resolved, extent }
+    }
+}
+
+/// The links of /proc that lead to a root or to the own directory: the disk would answer for
+/// hookctl's process, or not at all.
+fn magic(path: &str, cwd: &str) -> Option<String> {
+    let rest = path.strip_prefix("/proc/")?;
+    let mut parts = rest.split('/');
+    let process = parts.next()?;
+    let mut name = parts.next()?;
+    if name == "task" {
+        parts.next()?;
+        name = parts.next()?;
+    }
+    if parts.next().is_some() {
+        return None;
+    }
+    match (process, name) {
+        ("self" | "thread-self", "cwd") => Some(cwd.to_string()),
+        (_, "root") => Some("/".to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_of_the_call_are_followed() {
+        let mut resolver = Resolver::default();
+        resolver.link("/nowhere/l", "../etc");
+        assert_eq!(resolver.resolve("/nowhere/l/passwd", "/"), "/etc/passwd");
+        resolver.link("/nowhere/a", "b");
+        resolver.link("/nowhere/b", "a");
+        resolver.resolve("/nowhere/a/x", "/");
+        assert!(resolver.exhausted);
+    }
+}

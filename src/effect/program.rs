@@ -1,1 +1,13 @@
-//! stub
+//! What programs do: arguments taken apart by the program's table, and the effects that follow.
+//!
+//! Nothing here knows shell syntax: the input is words that are already expanded, and what has to
+//! be run in turn (a wrapper's command, `-c` text) is handed back as [`Next`].
+
+pub mod code;
+pub mod effects;
+pub mod options;
+pub mod special;
+pub mod table;
+
+pub use effects::{Call, Next, run};
+pub use options::{Parsed, parse};

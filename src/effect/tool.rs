@@ -1,8 +1,202 @@
 //! What each tool of an agent does, by Claude Code's names.
-use super::{Analysis, Place};
+
+use serde_json::Value as Json;
+
+use super::value::{Emitter, Value, host_of};
+use super::{Analysis, Extent, Grade, Place, Source, Word, shell};
 use crate::event::Event;
 
+/// Tools that neither run, read, write nor contact anything.
+const QUIET: &[&str] = &[
+    "Agent", "Task", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TodoWrite", "TodoRead", "Skill", "SlashCommand",
+    "BashOutput", "KillShell", "KillBash", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion", "ToolSearch", "SendMessage",
+    "EnterWorktree", "ExitWorktree", "ListMcpResourcesTool", "StructuredOutput",
+];
+
+/// Names of MCP tools that begin so only read.
+const READERS: &[&str] = &[
+    "get", "list", "read", "search", "fetch", "query", "find", "describe", "show", "lookup", "view", "count", "browse",
+    "inspect", "resolve", "status", "check", "explain", "analyze", "summarize",
+];
+
+/// How many strings of an input are looked at.
+const MAX_LEAVES: usize = 2000;
+
 /// The effects of a tool call.
-pub fn analyse(_event: &Event, _place: &Place) -> Analysis {
-    Analysis::default()
+pub fn analyse(event: &Event, place: &Place) -> Analysis {
+    let mut own = place.clone();
+    if own.cwd.is_empty() {
+        own.cwd.clone_from(&event.cwd);
+    }
+    let input = &event.input;
+    match event.tool.as_str() {
+        "Bash" => match input.get("command") {
+            Some(Json::String(text)) => return shell::analyse(text, &own),
+            None | Some(Json::Null) if input.is_object() => return Analysis::default(),
+            _ => {
+                let mut out = Emitter::new(&own);
+                out.unknown("the tool's command is not text", 0..0);
+                return out.finish();
+            }
+        },
+        "PowerShell" | "Monitor" => {
+            let mut out = Emitter::new(&own);
+            if let Some(Json::String(text)) = input.get("command")
+                && event.tool == "Monitor"
+            {
+                return shell::analyse(text, &own);
+            }
+            out.unknown("a shell that is not read", 0..0);
+            return out.finish();
+        }
+        _ => {}
+    }
+    let mut out = Emitter::new(&own);
+    match event.tool.as_str() {
+        "" => {}
+        name if QUIET.contains(&name) => {}
+        "Read" | "NotebookRead" | "View" => file(&mut out, input, &["file_path", "notebook_path", "path"], &[Word::Read]),
+        "Write" => file(&mut out, input, &["file_path", "path"], &[Word::Write]),
+        "Edit" | "MultiEdit" => file(&mut out, input, &["file_path", "path"], &[Word::Read, Word::Write]),
+        "NotebookEdit" => file(&mut out, input, &["notebook_path", "file_path"], &[Word::Read, Word::Write]),
+        "Glob" | "Grep" | "LS" => search(&mut out, event),
+        "ReadMcpResourceTool" => {}
+        "LSP" => leaves(&mut out, input, false),
+        "WebFetch" => match input.get("url") {
+            Some(Json::String(url)) => {
+                if let Some(path) = url.strip_prefix("file://") {
+                    out.path(Word::Read, &Value::known(path, 0..0), Extent::Exact, Grade::Certain, Source::Tool);
+                }
+                let value = Value::known(url.clone(), 0..0);
+                let host = host_of(&value);
+                let grade = if host.is_some() { Grade::Certain } else { Grade::Unknown };
+                out.effect(Word::Network, grade, None, host, Source::Tool, 0..0);
+            }
+            _ => out.push(Word::Network, Grade::Unknown, Source::Tool, 0..0),
+        },
+        "WebSearch" => out.push(Word::Network, Grade::Certain, Source::Tool, 0..0),
+        name if name.starts_with("mcp__") => {
+            let tool = name.rsplit("__").next().unwrap_or_default().to_ascii_lowercase();
+            let verb = tool.split(['_', '-', '.']).next().unwrap_or_default();
+            let reads = READERS.contains(&verb) || READERS.iter().any(|r| tool.starts_with(r) && name.contains(&capital(r)));
+            if reads {
+                out.push(Word::Read, Grade::Certain, Source::Tool, 0..0);
+            } else {
+                out.push(Word::Execute, Grade::Certain, Source::Tool, 0..0);
+            }
+            leaves(&mut out, input, !reads);
+        }
+        _ => {
+            out.push(Word::Execute, Grade::Certain, Source::Tool, 0..0);
+            leaves(&mut out, input, true);
+        }
+    }
+    out.finish()
+}
+
+/// `getUser`: the verb ends where a capital begins.
+fn capital(verb: &str) -> String {
+    format!("__{verb}")
+}
+
+/// The effects on the file that one of the keys names.
+fn file(out: &mut Emitter, input: &Json, keys: &[&str], words: &[Word]) {
+    let mut found = false;
+    for key in keys {
+        match input.get(key) {
+            Some(Json::String(path)) if !path.is_empty() => {
+                found = true;
+                let value = own(out, path);
+                for word in words {
+                    out.path(*word, &value, Extent::Exact, Grade::Certain, Source::Tool);
+                }
+            }
+            None | Some(Json::Null) => {}
+            Some(_) => {
+                found = true;
+                for word in words {
+                    out.push(*word, Grade::Unknown, Source::Tool, 0..0);
+                }
+            }
+        }
+    }
+    if !found {
+        for word in words {
+            out.push(*word, Grade::Unknown, Source::Tool, 0..0);
+        }
+    }
+}
+
+/// A path as a tool takes it: `~` is the home, nothing is a glob.
+fn own(out: &Emitter, path: &str) -> Value {
+    let home = &out.place.home;
+    let text = match path.strip_prefix('~') {
+        Some("") => home.clone(),
+        Some(rest) if rest.starts_with('/') => format!("{home}{rest}"),
+        _ => path.to_string(),
+    };
+    Value::known(text, 0..0)
+}
+
+/// Glob, Grep and LS read a directory with all that is in it.
+fn search(out: &mut Emitter, event: &Event) {
+    let input = &event.input;
+    let base = match input.get("path") {
+        Some(Json::String(path)) if !path.is_empty() => own(out, path),
+        None | Some(Json::Null | Json::String(_)) => Value::known(".", 0..0),
+        Some(_) => {
+            out.push(Word::Read, Grade::Unknown, Source::Tool, 0..0);
+            return;
+        }
+    };
+    let extent = if event.tool == "LS" { Extent::Exact } else { Extent::Tree };
+    if event.tool == "Glob"
+        && let Some(pattern) = input.get("pattern").and_then(Json::as_str)
+    {
+        // A pattern with a directory of its own looks there.
+        let pattern = own(out, pattern).text.unwrap_or_default();
+        let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
+        let dir = literal.rsplit_once('/').map(|(dir, _)| if dir.is_empty() { "/" } else { dir });
+        if let Some(dir) = dir {
+            let whole = format!("{}/{dir}", base.text.as_deref().unwrap_or("."));
+            let text = if dir.starts_with('/') { dir.to_string() } else { whole };
+            out.path(Word::Read, &Value::known(text, 0..0), extent, Grade::Certain, Source::Tool);
+            return;
+        }
+    }
+    out.path(Word::Read, &base, extent, Grade::Certain, Source::Tool);
+}
+
+/// String leaves that look like absolute paths: read for certain, possibly written.
+fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
+    let mut todo = vec![input];
+    let mut count = 0;
+    while let Some(json) = todo.pop() {
+        count += 1;
+        if count > MAX_LEAVES {
+            out.unknown("an input with more strings than are looked at", 0..0);
+            return;
+        }
+        match json {
+            Json::Array(items) => todo.extend(items.iter().rev()),
+            Json::Object(map) => todo.extend(map.values().rev()),
+            Json::String(text) => {
+                let path = text.strip_prefix("file://").unwrap_or(text);
+                let shaped = (path.starts_with('/') && !path.starts_with("//") || path.starts_with("~/") || path == "~")
+                    && path.len() < 4096
+                    && !path.contains('\n');
+                if shaped {
+                    let value = own(out, path);
+                    out.path(Word::Read, &value, Extent::Tree, Grade::Certain, Source::Tool);
+                    if writes {
+                        out.path(Word::Write, &value, Extent::Tree, Grade::Possible, Source::Tool);
+                    }
+                } else if text.contains("://") && !text.contains([' ', '\n']) {
+                    let host = host_of(&Value::known(text.clone(), 0..0));
+                    out.effect(Word::Network, Grade::Possible, None, host, Source::Tool, 0..0);
+                }
+            }
+            _ => {}
+        }
+    }
 }

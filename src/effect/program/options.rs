@@ -1,0 +1,241 @@
+//! Taking arguments apart: bundles, glued and separate values, abbreviations, `--`.
+
+use super::table::{Arity, OptSpec, Program, mark, program as find};
+use crate::effect::value::Value;
+use crate::effect::{Arg, Opt};
+
+/// An option as it was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its name as spelled.
+    pub name: String,
+    /// Its row, where the table has one.
+    pub spec: Option<&'static OptSpec>,
+    /// Its value.
+    pub value: Option<Value>,
+    /// The argument it stands in.
+    pub at: usize,
+}
+
+/// Arguments taken apart.
+#[derive(Debug, Clone, Default)]
+pub struct Parsed {
+    /// The row that says most: of the sub-command, where there is one.
+    pub program: Option<&'static Program>,
+    /// The options in order.
+    pub options: Vec<Found>,
+    /// Indexes of operands.
+    pub operands: Vec<usize>,
+    /// How many of `operands` name the sub-command.
+    pub subs: usize,
+    /// Operands that may be an unknown option's value.
+    pub doubtful: Vec<usize>,
+    /// Every option is known and harmless, every argument that could be an option is known.
+    pub harmless: bool,
+}
+
+impl Parsed {
+    /// Is an option with that mark there?
+    pub fn has(&self, bit: u32) -> bool {
+        self.options.iter().any(|o| o.spec.is_some_and(|s| s.marks & bit != 0))
+    }
+
+    /// Is that option there, in any of its spellings?
+    pub fn option(&self, name: &str) -> Option<&Found> {
+        self.options
+            .iter()
+            .find(|o| o.name == name || o.spec.is_some_and(|s| s.names.contains(&name)))
+    }
+
+    /// The options in the shape that rules are matched against.
+    pub fn public(&self, args: &[Value]) -> Vec<Opt> {
+        self.options
+            .iter()
+            .map(|o| Opt {
+                name: o.name.clone(),
+                aliases: o.spec.map_or(&[], |s| s.names),
+                value: o.value.as_ref().map(Value::arg),
+                harmless: o.spec.is_some_and(|s| harmless(s)),
+                span: args.get(o.at).map_or(0..0, |a| a.span.clone()),
+            })
+            .collect()
+    }
+}
+
+fn harmless(spec: &OptSpec) -> bool {
+    use super::table::Role;
+    spec.marks & (mark::UNSAFE | mark::SCRIPT | mark::MODULE | mark::STDIN) == 0
+        && !matches!(
+            spec.role,
+            Role::Program | Role::Script | Role::Code | Role::Run | Role::Command | Role::Joined
+        )
+}
+
+/// Takes the arguments of a program apart, its sub-commands included.
+pub fn parse(name: &str, args: &[Value]) -> Parsed {
+    let mut parsed = Parsed { program: find(name), harmless: true, ..Parsed::default() };
+    let mut at = 0;
+    let mut full = name.to_string();
+    loop {
+        let stop = parsed.program.is_some_and(|p| p.stop || p.sub);
+        at = piece(&mut parsed, args, at, stop);
+        let sub = parsed.program.is_some_and(|p| p.sub);
+        if !sub || at >= args.len() {
+            break;
+        }
+        // The first operand is the sub-command.
+        parsed.operands.push(at);
+        parsed.subs += 1;
+        let Some(word) = args[at].plain() else {
+            parsed.program = None;
+            parsed.harmless = false;
+            at += 1;
+            piece(&mut parsed, args, at, false);
+            break;
+        };
+        full.push(' ');
+        full.push_str(word);
+        at += 1;
+        parsed.program = find(&full);
+        if parsed.program.is_none() {
+            parsed.harmless = false;
+        }
+    }
+    // A stopped program's other words are operands as well.
+    if parsed.program.is_some_and(|p| p.stop && !p.sub) {
+        let from = at;
+        parsed.operands.extend(from..args.len());
+    }
+    parsed
+}
+
+/// One program's own part; returns where it stopped.
+fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize {
+    let program = parsed.program;
+    let mut at = from;
+    let mut ended = false;
+    while at < args.len() {
+        let arg = &args[at];
+        let text = arg.start();
+        if ended || !(text.starts_with('-') || text.starts_with('+') && plus(program, text)) || text == "-" {
+            // A word known only at run time may be an option.
+            if !ended && arg.text.is_none() && text.is_empty() {
+                parsed.harmless = false;
+            }
+            if stop {
+                return at;
+            }
+            parsed.operands.push(at);
+            at += 1;
+            continue;
+        }
+        if arg.text.as_deref() == Some("--") {
+            ended = true;
+            at += 1;
+            if stop {
+                return at;
+            }
+            continue;
+        }
+        let used = one(parsed, program, args, at);
+        if parsed.options.last().is_some_and(|o| o.spec.is_some_and(|s| s.marks & mark::END != 0)) {
+            parsed.operands.extend(at + used..args.len());
+            return args.len();
+        }
+        at += used;
+    }
+    at
+}
+
+fn plus(program: Option<&'static Program>, text: &str) -> bool {
+    program.is_some_and(|p| p.options.iter().any(|o| o.names.iter().any(|n| text.starts_with(n))))
+}
+
+/// One argument that is an option or a bundle; returns how many arguments it takes.
+fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], at: usize) -> usize {
+    let arg = &args[at];
+    let text = arg.start().to_string();
+    let single = program.is_some_and(|p| p.single);
+    let (name, glued) = match text.find('=') {
+        Some(eq) if text.starts_with("--") || single => (&text[..eq], Some(eq + 1)),
+        _ => (text.as_str(), None),
+    };
+    let mut push = |name: &str, spec: Option<&'static OptSpec>, value: Option<Value>| {
+        if spec.is_none_or(|s| !harmless(s)) {
+            parsed.harmless = false;
+        }
+        parsed.options.push(Found { name: name.to_string(), spec, value, at });
+    };
+    let next = args.get(at + 1);
+    let exact = program.and_then(|p| p.option(name));
+    let whole = exact.or_else(|| {
+        program.filter(|_| name.starts_with("--")).and_then(|p| p.abbreviated(name))
+    });
+    if arg.text.is_none() && glued.is_none() && !text.contains('=') && whole.is_none_or(|_| true) {
+        // `-$x` or `--opt$x`: nobody knows which.
+        push(name, None, None);
+        return 1;
+    }
+    if text.starts_with("--") || single || exact.is_some() && glued.is_none() {
+        let Some(spec) = whole else {
+            push(name, None, glued.map(|n| arg.rest(n)));
+            if glued.is_none() && next.is_some_and(|v| !v.start().starts_with('-')) {
+                parsed.doubtful.push(at + 1);
+            }
+            return 1;
+        };
+        let value = glued.map(|n| arg.rest(n));
+        if spec.arity == Arity::Value && value.is_none() {
+            push(name, Some(spec), next.cloned());
+            return if next.is_some() { 2 } else { 1 };
+        }
+        push(name, Some(spec), value);
+        return 1;
+    }
+    // A bundle of letters.
+    let letters: Vec<(usize, char)> = text.char_indices().skip(1).collect();
+    let sign = &text[..1];
+    if program.is_none() && letters.len() > 1 {
+        push(&text, None, None);
+    }
+    for (i, (offset, letter)) in letters.iter().enumerate() {
+        if letters.len() > 64 {
+            break;
+        }
+        let name = format!("{sign}{letter}");
+        let spec = program.and_then(|p| p.option(&name));
+        let after = offset + letter.len_utf8();
+        let rest = after < text.len() || arg.text.is_none();
+        match spec.map(|s| s.arity) {
+            Some(Arity::Value) if rest => {
+                let glued = if text[after..].starts_with('=') && text.len() > after + 1 {
+                    // `-o=x` is "=x" to getopt; both readings name the same file for a rule.
+                    after + 1
+                } else {
+                    after
+                };
+                push(&name, spec, Some(arg.rest(glued)));
+                return 1;
+            }
+            Some(Arity::Value) => {
+                push(&name, spec, next.cloned());
+                return if next.is_some() { 2 } else { 1 };
+            }
+            Some(Arity::Optional) if rest => {
+                push(&name, spec, Some(arg.rest(after)));
+                return 1;
+            }
+            _ => push(&name, spec, None),
+        }
+        let last = i + 1 == letters.len();
+        if last && spec.is_none() && next.is_some_and(|v| !v.start().starts_with('-')) {
+            parsed.doubtful.push(at + 1);
+        }
+    }
+    1
+}
+
+/// The arguments in the shape that rules are matched against.
+pub fn public_args(args: &[Value]) -> Vec<Arg> {
+    args.iter().map(Value::arg).collect()
+}

@@ -1,0 +1,171 @@
+//! Assignments: what they make known, and the names that change what later programs do.
+
+use shuck_ast::{ArrayElem, Assignment, AssignmentValue};
+
+use super::Walker;
+use super::state::{Held, Key, unknown_var};
+use super::word::{Atom, Quote};
+use crate::effect::value::Value;
+use crate::effect::{Grade, Source, Word};
+
+/// Names whose value is a program or shell text.
+const EXECUTABLE: &[&str] = &[
+    "BROWSER", "CC", "CXX", "EDITOR", "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR", "GIT_SSH", "GIT_SSH_COMMAND", "LESSCLOSE", "LESSOPEN", "MANPAGER", "PAGER", "PROMPT_COMMAND", "PS0", "PS1", "PS4",
+    "RUSTC", "RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "SHELL", "SSH_ASKPASS", "SUDO_ASKPASS", "SUDO_EDITOR", "SYSTEMD_PAGER", "VISUAL", "MAKESHELL", "BASH_ENV",
+    "PYTHONSTARTUP", "ENV", "BAT_PAGER", "DELTA_PAGER", "GH_PAGER", "GH_BROWSER", "GH_EDITOR", "KUBE_EDITOR", "FCEDIT", "PIP_CONFIG_FILE", "XDG_CONFIG_HOME",
+];
+
+/// Names that change what programs load or which programs run.
+const MARKED: &[&str] = &[
+    "PATH", "IFS", "CDPATH", "SHELLOPTS", "BASHOPTS", "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERL5DB", "PYTHONPATH", "PYTHONHOME", "PYTHONINSPECT", "RUBYOPT", "RUBYLIB",
+    "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_HOME", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "GOFLAGS", "CLASSPATH", "LUA_INIT", "HOME",
+    "GCONV_PATH", "ZDOTDIR", "XDG_CONFIG_HOME", "GNUPGHOME", "npm_config_script_shell", "DOCKER_HOST", "KUBECONFIG", "EXINIT", "VIMINIT", "TAR_OPTIONS", "GZIP", "GREP_OPTIONS", "LESS", "RIPGREP_CONFIG_PATH", "CURL_HOME", "WGETRC", "TERM_PROGRAM", "FPATH",
+];
+
+/// Names with these beginnings do as well.
+const PREFIXES: &[&str] = &["LD_", "DYLD_", "GIT_CONFIG", "GIT_DIR", "GIT_WORK_TREE", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_INDEX_FILE", "GIT_OBJECT", "BASH_FUNC_", "MALLOC_", "GLIBC_", "npm_config_", "NPM_CONFIG_", "PIP_", "UV_", "CARGO_BUILD_", "CARGO_TARGET_", "SSH_"];
+
+/// What an assignment to that name means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marked {
+    /// Nothing.
+    No,
+    /// Programs change.
+    Yes,
+    /// Its value is run.
+    Runs,
+}
+
+/// Is the name marked, with that value?
+pub fn marked(name: &str, value: Option<&str>) -> Marked {
+    let runs = EXECUTABLE.contains(&name) || name.ends_with("_COMMAND") || name.ends_with("_PAGER") || name.ends_with("_EDITOR") || name.ends_with("_ASKPASS");
+    if runs {
+        return match value {
+            // Agents switch pagers and prompts off all the time.
+            Some("" | "cat" | "true" | ":" | "less" | "less -F" | "more" | "echo" | "false" | "/bin/true" | "/bin/cat") => Marked::No,
+            _ => Marked::Runs,
+        };
+    }
+    if MARKED.contains(&name) || PREFIXES.iter().any(|p| name.starts_with(p)) {
+        return Marked::Yes;
+    }
+    Marked::No
+}
+
+/// The names that arithmetic text assigns to (roughly: every name in it).
+pub fn arithmetic_names(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    if !text.contains('=') && !text.contains("++") && !text.contains("--") {
+        return names;
+    }
+    for part in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+        if part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && names.len() < 50 {
+            names.push(part.to_string());
+        }
+    }
+    names
+}
+
+impl Walker<'_> {
+    /// The value of an assignment, array elements apart.
+    fn assigned(&mut self, assignment: &Assignment) -> Vec<Vec<Atom>> {
+        match &assignment.value {
+            AssignmentValue::Scalar(word) => vec![self.row(word, true)],
+            AssignmentValue::Compound(array) => {
+                let mut words = Vec::new();
+                for element in &array.elements {
+                    match element {
+                        ArrayElem::Sequential(word) => {
+                            for field in self.expand(word) {
+                                words.push(super::word::atoms_of(&field));
+                            }
+                        }
+                        _ => words.push(vec![Atom::Unknown { one: false, fed: false }]),
+                    }
+                }
+                words
+            }
+        }
+    }
+
+    /// An assignment that lasts.
+    pub fn assign(&mut self, assignment: &Assignment) {
+        let name = assignment.target.name.as_str().to_string();
+        let mut values = Vec::new();
+        let mut alone = true;
+        self.worlds(|w| {
+            let one = w.assigned(assignment);
+            alone &= one.iter().all(|row| !row.contains(&Atom::Break));
+            if !values.contains(&one) {
+                values.push(one);
+            }
+        });
+        if assignment.target.subscript.is_some() || !alone {
+            values = unknown_var();
+        }
+        if assignment.append {
+            let scalar = matches!(assignment.value, AssignmentValue::Scalar(_));
+            values = match self.state.var(&name).map(Vec::as_slice) {
+                Some([old]) if values.len() == 1 => {
+                    let mut old = old.clone();
+                    if scalar {
+                        match old.first_mut() {
+                            Some(first) => first.extend(values.remove(0).into_iter().flatten()),
+                            None => old = values.remove(0),
+                        }
+                    } else {
+                        old.extend(values.remove(0));
+                    }
+                    // Text that doubles in a row of assignments stays bounded.
+                    if old.iter().map(Vec::len).sum::<usize>() > 4096 { unknown_var() } else { vec![old] }
+                }
+                _ => unknown_var(),
+            };
+        }
+        let plain = values.first().and_then(|v| v.first()).map(|row| super::word::value(row, 0..0));
+        let text = plain.as_ref().and_then(Value::plain).map(str::to_string);
+        self.mark_assignment(&name, text.as_deref(), self.range(assignment.span), true);
+        if name == "IFS" {
+            self.state.set(Key::Splitting, Some(Held::Set));
+        }
+        if name == "PWD" || name == "OLDPWD" {
+            return;
+        }
+        let values = values.into_iter().map(|words| words.into_iter().map(quote).collect()).collect();
+        self.state.set(Key::Var(name), Some(Held::Var(values)));
+    }
+
+    /// What a marked name does; `lasting` = for all commands that follow. True if it is marked.
+    pub fn mark_assignment(&mut self, name: &str, value: Option<&str>, span: std::ops::Range<usize>, lasting: bool) -> bool {
+        match marked(name, value) {
+            Marked::No => return false,
+            Marked::Yes => {}
+            Marked::Runs => {
+                self.out.command = None;
+                let grade = if value.is_some() { Grade::Certain } else { Grade::Unknown };
+                self.out.push(Word::Execute, grade, Source::Assignment, span.clone());
+                if let Some(text) = value {
+                    let text = text.to_string();
+                    let mark = self.state.mark();
+                    self.nested(&text, span, self.parent);
+                    self.state.rollback(mark);
+                }
+            }
+        }
+        if lasting {
+            self.state.set(Key::Tainted, Some(Held::Set));
+        }
+        true
+    }
+}
+
+/// A stored value: its characters are no longer bare.
+fn quote(row: Vec<Atom>) -> Vec<Atom> {
+    row.into_iter()
+        .map(|atom| match atom {
+            Atom::Ch(c, Quote::Bare) => Atom::Ch(c, Quote::Quoted),
+            other => other,
+        })
+        .collect()
+}

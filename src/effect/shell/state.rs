@@ -1,0 +1,190 @@
+//! What the walk knows at a point of the text: variables, functions, directory. Every change goes
+//! through an undo log, so that a subshell or a branch costs only what it changes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use shuck_ast::Stmt;
+
+use super::word::Atom;
+
+/// One possible value of a variable: its words (one for a scalar).
+pub type Words = Vec<Vec<Atom>>;
+
+/// A variable: every value that it may have here.
+pub type Var = Vec<Words>;
+
+/// How many values of one variable are followed.
+pub const MAX_VALUES: usize = 16;
+
+/// A function's body and the text that its spans point into.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// The body.
+    pub body: Rc<Stmt>,
+    /// The text.
+    pub source: Rc<str>,
+    /// Where spans point instead, for nested text.
+    pub fixed: Option<std::ops::Range<usize>>,
+    /// Called before: its commands stand in the text only once.
+    pub defined: std::ops::Range<usize>,
+}
+
+/// A named part of the state.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// A variable.
+    Var(String),
+    /// A function.
+    Function(String),
+    /// An alias.
+    Alias(String),
+    /// The directory.
+    Cwd,
+    /// A marked assignment holds for what follows.
+    Tainted,
+    /// The shell's own expansion rules were changed (IFS).
+    Splitting,
+}
+
+/// What a part holds.
+#[derive(Debug, Clone)]
+pub enum Held {
+    /// A variable.
+    Var(Var),
+    /// A function.
+    Function(Function),
+    /// An alias, if its text is known.
+    Alias(Option<String>),
+    /// The directory; None = unknown.
+    Cwd(Option<String>),
+    /// A flag that is set.
+    Set,
+}
+
+/// The state.
+#[derive(Debug, Default)]
+pub struct State {
+    map: HashMap<Key, Held>,
+    undo: Vec<(Key, Option<Held>)>,
+}
+
+/// What a branch changed.
+pub type Delta = BTreeMap<Key, Option<Held>>;
+
+impl State {
+    /// What a part holds.
+    pub fn get(&self, key: &Key) -> Option<&Held> {
+        self.map.get(key)
+    }
+
+    /// Changes a part.
+    pub fn set(&mut self, key: Key, held: Option<Held>) {
+        let old = match held {
+            Some(held) => self.map.insert(key.clone(), held),
+            None => self.map.remove(&key),
+        };
+        self.undo.push((key, old));
+    }
+
+    /// A variable's values.
+    pub fn var(&self, name: &str) -> Option<&Var> {
+        match self.map.get(&Key::Var(name.to_string())) {
+            Some(Held::Var(var)) => Some(var),
+            _ => None,
+        }
+    }
+
+    /// Is a flag set?
+    pub fn flag(&self, key: &Key) -> bool {
+        self.map.contains_key(key)
+    }
+
+    /// A point to come back to.
+    pub fn mark(&self) -> usize {
+        self.undo.len()
+    }
+
+    /// Goes back to a point, and tells what had changed since.
+    pub fn rollback(&mut self, mark: usize) -> Delta {
+        let mut delta = Delta::new();
+        while self.undo.len() > mark {
+            let Some((key, old)) = self.undo.pop() else { break };
+            let new = match old {
+                Some(old) => self.map.insert(key.clone(), old),
+                None => self.map.remove(&key),
+            };
+            // Popped last to first: the first one seen is the newest value.
+            delta.entry(key).or_insert(new);
+        }
+        delta
+    }
+
+    /// Does what a part may be here already allow for that?
+    pub fn covers(&self, key: &Key, held: Option<&Held>) -> bool {
+        match (self.map.get(key), held) {
+            (Some(Held::Var(have)), Some(Held::Var(new))) => {
+                have == &unknown_var() || new.iter().all(|n| have.contains(n))
+            }
+            (None, Some(Held::Var(new))) => *new == unknown_var(),
+            (Some(Held::Cwd(have)), Some(Held::Cwd(new))) => have.is_none() || have == new,
+            (have, _) => have.is_some(),
+        }
+    }
+
+    /// Goes on from several branches of which exactly one ran.
+    pub fn join(&mut self, deltas: Vec<Delta>) {
+        let mut keys: Vec<Key> = deltas.iter().flat_map(|d| d.keys().cloned()).collect();
+        keys.sort();
+        keys.dedup();
+        for key in keys {
+            let base = self.map.get(&key).cloned();
+            let mut merged: Option<Option<Held>> = None;
+            for delta in &deltas {
+                let one = delta.get(&key).cloned().unwrap_or_else(|| base.clone());
+                merged = Some(match merged {
+                    None => one,
+                    Some(sofar) => merge(&key, sofar, one),
+                });
+            }
+            if let Some(held) = merged {
+                self.set(key, held);
+            }
+        }
+    }
+}
+
+/// A value that nobody knows.
+pub fn unknown_var() -> Var {
+    vec![vec![vec![Atom::Unknown { one: false, fed: false }]]]
+}
+
+fn merge(key: &Key, a: Option<Held>, b: Option<Held>) -> Option<Held> {
+    match key {
+        Key::Var(_) => {
+            let mut values = match a {
+                Some(Held::Var(v)) => v,
+                _ => unknown_var(),
+            };
+            let more = match b {
+                Some(Held::Var(v)) => v,
+                _ => unknown_var(),
+            };
+            for words in more {
+                if !values.contains(&words) {
+                    values.push(words);
+                }
+            }
+            if values.len() > MAX_VALUES {
+                values = unknown_var();
+            }
+            Some(Held::Var(values))
+        }
+        Key::Cwd => match (&a, &b) {
+            (Some(Held::Cwd(x)), Some(Held::Cwd(y))) if x == y => a,
+            _ => Some(Held::Cwd(None)),
+        },
+        // A function or flag that may be there counts as there.
+        _ => a.or(b),
+    }
+}

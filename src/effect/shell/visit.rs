@@ -1,0 +1,329 @@
+//! Finding the commands inside words: substitutions in quotes, parameters, patterns, arithmetic.
+
+use shuck_ast::{
+    ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, ArrayElem, Assignment, AssignmentValue,
+    BourneParameterExpansion, CommandSubstitutionSyntax, HeredocBody, HeredocBodyPart,
+    ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Pattern, PatternPart, Span, StmtSeq,
+    Subscript, VarRef, Word, WordPart, WordPartNode,
+};
+
+use super::{Feed, Walker};
+
+impl Walker<'_> {
+    /// Walks what a word runs.
+    pub fn visit_word(&mut self, word: &Word) {
+        self.visit_parts(&word.parts);
+    }
+
+    fn visit_parts(&mut self, parts: &[WordPartNode]) {
+        for part in parts {
+            if !self.room() {
+                return;
+            }
+            self.visit_part(&part.kind, part.span);
+        }
+    }
+
+    fn visit_part(&mut self, part: &WordPart, span: Span) {
+        match part {
+            WordPart::Literal(_) | WordPart::SingleQuoted { .. } | WordPart::Variable(_) | WordPart::PrefixMatch { .. } => {}
+            WordPart::ZshQualifiedGlob(_) => {
+                let range = self.range(span);
+                self.out.command = self.parent;
+                self.out.unknown("a zsh glob with qualifiers", range);
+            }
+            WordPart::DoubleQuoted { parts, .. } => self.visit_parts(parts),
+            WordPart::CommandSubstitution { body, syntax } => self.substitution(body, *syntax, span),
+            WordPart::ProcessSubstitution { body, is_input } => {
+                let outer = self.feed.clone();
+                if !is_input {
+                    self.feed = Feed::Stream;
+                }
+                self.concurrent += 1;
+                self.subshell(|w| w.seq(body));
+                self.concurrent -= 1;
+                self.feed = outer;
+            }
+            WordPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
+                self.arithmetic(expression_ast.as_deref(), Some(expression_word_ast), span);
+            }
+            WordPart::Parameter(parameter) => self.visit_parameter(parameter, span),
+            WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
+                self.visit_reference(reference);
+                self.visit_operator(operator);
+                if let Some(word) = operand_word_ast {
+                    self.visit_word(word);
+                }
+            }
+            WordPart::Length(r) | WordPart::ArrayAccess(r) | WordPart::ArrayLength(r) | WordPart::ArrayIndices(r) => self.visit_reference(r),
+            WordPart::Transformation { reference, operator } => {
+                self.visit_reference(reference);
+                self.transformation(*operator, span);
+            }
+            WordPart::Substring { reference, offset_word_ast, length_word_ast, offset_ast, length_ast, .. }
+            | WordPart::ArraySlice { reference, offset_word_ast, length_word_ast, offset_ast, length_ast, .. } => {
+                self.visit_reference(reference);
+                self.arithmetic(offset_ast.as_deref(), Some(offset_word_ast), span);
+                self.arithmetic(length_ast.as_deref(), length_word_ast.as_deref(), span);
+            }
+            WordPart::IndirectExpansion { reference, operator, operand_word_ast, .. } => {
+                self.visit_reference(reference);
+                if let Some(operator) = operator {
+                    self.visit_operator(operator);
+                }
+                if let Some(word) = operand_word_ast {
+                    self.visit_word(word);
+                }
+            }
+        }
+    }
+
+    /// `$(...)`, or backticks, whose own escapes the parser takes away from the text it points to.
+    fn substitution(&mut self, body: &StmtSeq, syntax: CommandSubstitutionSyntax, span: Span) {
+        self.substitutions += 1;
+        let raw = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+        if syntax == CommandSubstitutionSyntax::Backtick && raw.contains('\\') {
+            let mut text = String::new();
+            let inner = raw.trim_start_matches('`');
+            let inner = inner.strip_suffix('`').unwrap_or(inner);
+            let mut chars = inner.chars().peekable();
+            while let Some(c) = chars.next() {
+                if c == '\\' && chars.peek().is_some_and(|n| matches!(n, '$' | '`' | '\\' | '"')) {
+                    continue_with(&mut text, chars.next());
+                } else {
+                    text.push(c);
+                }
+            }
+            let range = self.range(span);
+            let mark = self.state.mark();
+            self.nested(&text, range, self.parent);
+            self.state.rollback(mark);
+            return;
+        }
+        self.subshell(|w| w.seq(body));
+    }
+
+    /// Arithmetic both as an expression and as a word: what one view misses, the other may show.
+    fn arithmetic(&mut self, node: Option<&ArithmeticExprNode>, word: Option<&Word>, span: Span) {
+        let before = self.substitutions;
+        match node {
+            Some(node) => self.visit_arithmetic(node),
+            None => {
+                if let Some(word) = word {
+                    self.visit_word(word);
+                }
+            }
+        }
+        self.visit_raw(span, before);
+    }
+
+    /// Text in which the walk found no command must not hold one.
+    pub fn visit_raw(&mut self, span: Span, before: usize) {
+        let raw = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+        let inner = raw.strip_prefix("$((").unwrap_or(raw).replace("$((", "");
+        if (inner.contains("$(") || inner.contains('`')) && self.substitutions == before {
+            let range = self.range(span);
+            self.out.command = self.parent;
+            self.out.unknown("a command inside arithmetic", range);
+        }
+    }
+
+    fn transformation(&mut self, operator: char, span: Span) {
+        if operator == 'P' {
+            let range = self.range(span);
+            self.out.command = self.parent;
+            self.out.unknown("${x@P} runs what the value holds", range);
+        }
+    }
+
+    fn visit_parameter(&mut self, parameter: &ParameterExpansion, span: Span) {
+        match &parameter.syntax {
+            ParameterExpansionSyntax::Zsh(_) => {
+                let raw = parameter.raw_body.slice(&self.source);
+                if raw.contains('(') || raw.contains('`') {
+                    let range = self.range(span);
+                    self.out.command = self.parent;
+                    self.out.unknown("a zsh parameter expansion", range);
+                }
+            }
+            ParameterExpansionSyntax::Bourne(syntax) => match syntax {
+                BourneParameterExpansion::Access { reference }
+                | BourneParameterExpansion::Length { reference }
+                | BourneParameterExpansion::Indices { reference } => self.visit_reference(reference),
+                BourneParameterExpansion::Indirect { reference, operator, operand_word_ast, .. } => {
+                    self.visit_reference(reference);
+                    if let Some(operator) = operator {
+                        self.visit_operator(operator);
+                    }
+                    if let Some(word) = operand_word_ast {
+                        self.visit_word(word);
+                    }
+                }
+                BourneParameterExpansion::PrefixMatch { .. } => {}
+                BourneParameterExpansion::Slice { reference, offset_ast, offset_word_ast, length_ast, length_word_ast, .. } => {
+                    self.visit_reference(reference);
+                    self.arithmetic(offset_ast.as_deref(), Some(offset_word_ast), span);
+                    self.arithmetic(length_ast.as_deref(), length_word_ast.as_deref(), span);
+                }
+                BourneParameterExpansion::Operation { reference, operator, operand_word_ast, .. } => {
+                    self.visit_reference(reference);
+                    self.visit_operator(operator);
+                    if let Some(word) = operand_word_ast {
+                        self.visit_word(word);
+                    }
+                }
+                BourneParameterExpansion::Transformation { reference, operator } => {
+                    self.visit_reference(reference);
+                    self.transformation(*operator, span);
+                }
+            },
+        }
+    }
+
+    fn visit_operator(&mut self, operator: &ParameterOp) {
+        match operator {
+            ParameterOp::RemovePrefixShort { pattern }
+            | ParameterOp::RemovePrefixLong { pattern }
+            | ParameterOp::RemoveSuffixShort { pattern }
+            | ParameterOp::RemoveSuffixLong { pattern } => self.visit_pattern(pattern),
+            ParameterOp::ReplaceFirst { pattern, replacement_word_ast, .. }
+            | ParameterOp::ReplaceAll { pattern, replacement_word_ast, .. } => {
+                self.visit_pattern(pattern);
+                self.visit_word(replacement_word_ast);
+            }
+            _ => {}
+        }
+    }
+
+    /// Walks what a pattern runs.
+    pub fn visit_pattern(&mut self, pattern: &Pattern) {
+        for part in &pattern.parts {
+            if !self.room() {
+                return;
+            }
+            match &part.kind {
+                PatternPart::Group { patterns, .. } => {
+                    for pattern in patterns {
+                        self.visit_pattern(pattern);
+                    }
+                }
+                PatternPart::Word(word) => self.visit_word(word),
+                _ => {}
+            }
+        }
+    }
+
+    /// Walks what a subscript runs.
+    pub fn visit_reference(&mut self, reference: &VarRef) {
+        if let Some(subscript) = &reference.subscript {
+            self.visit_subscript(subscript);
+        }
+    }
+
+    fn visit_subscript(&mut self, subscript: &Subscript) {
+        if subscript.is_array_selector() {
+            return;
+        }
+        match (&subscript.arithmetic_ast, &subscript.word_ast) {
+            (_, Some(word)) => self.visit_word(word),
+            (Some(node), None) => self.visit_arithmetic(node),
+            (None, None) => {
+                let text = subscript.syntax_text(&self.source);
+                if text.contains("$(") || text.contains('`') {
+                    let range = self.range(subscript.span());
+                    self.out.command = self.parent;
+                    self.out.unknown("a command inside a subscript", range);
+                }
+            }
+        }
+    }
+
+    /// Walks what an arithmetic expression runs.
+    pub fn visit_arithmetic(&mut self, node: &ArithmeticExprNode) {
+        if !self.room() {
+            return;
+        }
+        match &node.kind {
+            ArithmeticExpr::Number(_) => {}
+            ArithmeticExpr::Variable(name) => {
+                // A variable's text is an expression of its own, and its subscripts may run.
+                let text: Option<String> = self.state.var(name.as_str()).map(|v| {
+                    v.iter().flatten().flatten().filter_map(|a| if let super::Atom::Ch(c, _) = a { Some(*c) } else { None }).collect()
+                });
+                if text.is_some_and(|t| t.contains("$(") || t.contains('`')) {
+                    let range = self.range(node.span);
+                    self.out.command = self.parent;
+                    self.out.unknown("arithmetic on text that holds a command", range);
+                }
+            }
+            ArithmeticExpr::Indexed { index, .. } => self.visit_arithmetic(index),
+            ArithmeticExpr::ShellWord(word) => self.visit_word(word),
+            ArithmeticExpr::Parenthesized { expression } => self.visit_arithmetic(expression),
+            ArithmeticExpr::Unary { expr, .. } | ArithmeticExpr::Postfix { expr, .. } => self.visit_arithmetic(expr),
+            ArithmeticExpr::Binary { left, right, .. } => {
+                self.visit_arithmetic(left);
+                self.visit_arithmetic(right);
+            }
+            ArithmeticExpr::Conditional { condition, then_expr, else_expr } => {
+                self.visit_arithmetic(condition);
+                self.visit_arithmetic(then_expr);
+                self.visit_arithmetic(else_expr);
+            }
+            ArithmeticExpr::Assignment { target, value, .. } => {
+                match target {
+                    ArithmeticLvalue::Indexed { index, .. } => self.visit_arithmetic(index),
+                    ArithmeticLvalue::Variable(name) => {
+                        let name = name.as_str().to_string();
+                        self.forget(&name);
+                    }
+                }
+                self.visit_arithmetic(value);
+            }
+        }
+    }
+
+    /// Walks what an assignment's value runs.
+    pub fn visit_assignment(&mut self, assignment: &Assignment) {
+        self.visit_reference(&assignment.target);
+        match &assignment.value {
+            AssignmentValue::Scalar(word) => self.visit_word(word),
+            AssignmentValue::Compound(array) => {
+                for element in &array.elements {
+                    match element {
+                        ArrayElem::Sequential(word) => self.visit_word(word),
+                        ArrayElem::Keyed { key, value } | ArrayElem::KeyedAppend { key, value } => {
+                            self.visit_subscript(key);
+                            self.visit_word(value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Walks what a heredoc that expands runs.
+    pub fn visit_heredoc(&mut self, body: &HeredocBody) {
+        if !body.mode.expands() {
+            return;
+        }
+        for part in &body.parts {
+            if !self.room() {
+                return;
+            }
+            match &part.kind {
+                HeredocBodyPart::Literal(_) | HeredocBodyPart::Variable(_) => {}
+                HeredocBodyPart::CommandSubstitution { body, syntax } => self.substitution(body, *syntax, part.span),
+                HeredocBodyPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
+                    self.arithmetic(expression_ast.as_deref(), Some(expression_word_ast), part.span);
+                }
+                HeredocBodyPart::Parameter(parameter) => self.visit_parameter(parameter, part.span),
+            }
+        }
+    }
+}
+
+fn continue_with(text: &mut String, next: Option<char>) {
+    if let Some(c) = next {
+        text.push(c);
+    }
+}

@@ -1,0 +1,262 @@
+//! Values: what an argument is known to be, and turning values into effects on paths and hosts.
+
+use std::ops::Range;
+
+use super::path::{self, Resolver};
+use super::{Analysis, Arg, Effect, Extent, Grade, Place, Source, Target, Word};
+
+/// An argument after expansion: more than an [`Arg`] can say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Value {
+    /// The whole text, where it is known; glob characters that are not active are escaped if
+    /// `glob` is set.
+    pub text: Option<String>,
+    /// `text` holds active glob characters.
+    pub glob: bool,
+    /// Where `text` is None: one word that begins so and whose rest is known only at run time.
+    pub prefix: Option<String>,
+    /// What a producer prints: `<(cmd)` or an unknown `$(cmd)`.
+    pub fed: bool,
+    /// `<(cmd)` or `>(cmd)`: the path of a pipe.
+    pub pipe: bool,
+    /// Its bytes in the text.
+    pub span: Range<usize>,
+}
+
+impl Value {
+    /// A known text.
+    pub fn known(text: impl Into<String>, span: Range<usize>) -> Value {
+        Value { text: Some(text.into()), span, ..Value::default() }
+    }
+
+    /// Known only at run time.
+    pub fn unknown(span: Range<usize>) -> Value {
+        Value { span, ..Value::default() }
+    }
+
+    /// The value as others see it.
+    pub fn arg(&self) -> Arg {
+        Arg { text: self.text.clone(), glob: self.glob, span: self.span.clone() }
+    }
+
+    /// The text, if it is known and no glob.
+    pub fn plain(&self) -> Option<&str> {
+        if self.glob { None } else { self.text.as_deref() }
+    }
+
+    /// The part behind the first `n` bytes (an option's glued value).
+    pub fn rest(&self, n: usize) -> Value {
+        let cut = |t: &String| t.get(n..).map(str::to_string);
+        Value {
+            text: self.text.as_ref().and_then(cut),
+            prefix: self.prefix.as_ref().and_then(cut),
+            ..self.clone()
+        }
+    }
+
+    /// The known beginning.
+    pub fn start(&self) -> &str {
+        self.text.as_deref().or(self.prefix.as_deref()).unwrap_or_default()
+    }
+}
+
+/// Where a value leads.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Spot {
+    /// There.
+    At(Target),
+    /// A standard stream or a pipe: no effect.
+    Stream,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Collects effects: the one place where they are made.
+#[derive(Debug)]
+pub struct Emitter<'a> {
+    /// What is found so far.
+    pub analysis: Analysis,
+    /// Follows links.
+    pub resolver: Resolver,
+    /// The world.
+    pub place: &'a Place,
+    /// The directory the next effect is relative to; None when it is not known.
+    pub cwd: Option<String>,
+    /// The sub-command the next effect belongs to.
+    pub command: Option<usize>,
+    /// Files that are written in the call, with their text where it is literal.
+    pub written: std::collections::HashMap<String, Option<String>>,
+    noted: bool,
+}
+
+impl<'a> Emitter<'a> {
+    /// An empty one.
+    pub fn new(place: &'a Place) -> Emitter<'a> {
+        Emitter {
+            analysis: Analysis::default(),
+            resolver: Resolver::default(),
+            place,
+            cwd: (!place.cwd.is_empty()).then(|| path::normalise(&place.cwd)),
+            command: None,
+            written: std::collections::HashMap::new(),
+            noted: false,
+        }
+    }
+
+    /// A bare effect.
+    pub fn push(&mut self, word: Word, grade: Grade, source: Source, span: Range<usize>) {
+        self.effect(word, grade, None, None, source, span);
+    }
+
+    /// Any effect.
+    pub fn effect(
+        &mut self,
+        word: Word,
+        grade: Grade,
+        path: Option<Target>,
+        host: Option<String>,
+        source: Source,
+        span: Range<usize>,
+    ) {
+        let command = self.command;
+        self.analysis.effects.push(Effect { word, grade, path, host, source, command, span });
+    }
+
+    /// Something is not understood: an unknown execute, and why.
+    pub fn unknown(&mut self, why: &str, span: Range<usize>) {
+        self.push(Word::Execute, Grade::Unknown, Source::Program, span);
+        self.note(why);
+    }
+
+    /// Tells people why, once.
+    pub fn note(&mut self, why: &str) {
+        if !self.analysis.notes.iter().any(|n| n == why) && self.analysis.notes.len() < 20 {
+            self.analysis.notes.push(why.to_string());
+        }
+    }
+
+    /// The paths were asked for so often, or lead in so many circles, that links may be missed.
+    pub fn finish(mut self) -> Analysis {
+        if self.resolver.exhausted && !self.noted {
+            self.noted = true;
+            self.command = None;
+            self.unknown("too many symlinks or paths to follow", 0..0);
+        }
+        self.analysis
+    }
+
+    /// Where a value leads, and how much is touched there.
+    pub fn spot(&mut self, value: &Value, extent: Extent, changes: bool) -> Spot {
+        if value.pipe {
+            return Spot::Stream;
+        }
+        let Some(text) = &value.text else {
+            let Some(prefix) = &value.prefix else { return Spot::Unknown };
+            let Some(slash) = prefix.rfind('/') else { return Spot::Unknown };
+            let root = if slash == 0 { "/" } else { &prefix[..slash] };
+            if root.split('/').any(|part| part == "..") || path::has_glob(root) {
+                return Spot::Unknown;
+            }
+            return match self.base(root) {
+                Some(cwd) => Spot::At(self.resolver.target(root, &cwd, Extent::Below)),
+                None => Spot::Unknown,
+            };
+        };
+        let Some(cwd) = self.base(text) else { return Spot::Unknown };
+        if value.glob {
+            let (dir, last) = path::split(text);
+            let everything = matches!(last, "*" | ".*" | ".[!.]*" | "**" | "?*");
+            if everything && changes && !path::has_glob(dir) {
+                let dir = if dir.is_empty() { "." } else { dir };
+                return Spot::At(self.resolver.target(dir, &cwd, Extent::Children));
+            }
+            return Spot::At(self.resolver.target(text, &cwd, Extent::Glob));
+        }
+        let target = self.resolver.target(text, &cwd, extent);
+        if path::is_stream(&target.lexical) { Spot::Stream } else { Spot::At(target) }
+    }
+
+    fn base(&self, text: &str) -> Option<String> {
+        if text.starts_with('/') {
+            return Some(self.cwd.clone().unwrap_or_else(|| "/".to_string()));
+        }
+        self.cwd.clone()
+    }
+
+    /// An effect on the path that a value names.
+    pub fn path(&mut self, word: Word, value: &Value, extent: Extent, grade: Grade, source: Source) {
+        if value.text.as_deref() == Some("") {
+            return;
+        }
+        let changes = !matches!(word, Word::Read);
+        match self.spot(value, extent, changes) {
+            Spot::At(target) => self.effect(word, grade, Some(target), None, source, value.span.clone()),
+            Spot::Stream => {}
+            Spot::Unknown => {
+                self.effect(word, Grade::Unknown, None, None, source, value.span.clone());
+            }
+        }
+    }
+
+    /// An effect on a path in the current directory that is computed, not written.
+    pub fn own_path(&mut self, word: Word, text: &str, extent: Extent, grade: Grade, span: Range<usize>) {
+        self.path(word, &Value::known(text, span), extent, grade, Source::Operand);
+    }
+
+    /// Contacting what a value names; `send` = data leaves as well.
+    pub fn contact(&mut self, value: &Value, send: bool, source: Source) {
+        let known = host_of(value);
+        let grade = match (&known, value.plain()) {
+            (Some(_), _) | (None, Some(_)) => Grade::Certain,
+            (None, None) => Grade::Unknown,
+        };
+        self.effect(Word::Network, grade, None, known.clone(), source, value.span.clone());
+        if send {
+            self.effect(Word::Send, grade, None, known, source, value.span.clone());
+        }
+    }
+}
+
+/// The host of a URL, of `user@host:path`, or of a bare host, lower case and without port.
+pub fn host_of(value: &Value) -> Option<String> {
+    let (text, whole) = match (&value.text, &value.prefix) {
+        (Some(text), _) => (text.as_str(), true),
+        (None, Some(prefix)) => (prefix.as_str(), false),
+        _ => return None,
+    };
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#']);
+    if end.is_none() && !whole {
+        return None;
+    }
+    let authority = &rest[..end.unwrap_or(rest.len())];
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = if let Some(v6) = host.strip_prefix('[') {
+        v6.split(']').next().unwrap_or_default()
+    } else {
+        host.split(':').next().unwrap_or_default()
+    };
+    let host = host.trim_end_matches('.');
+    (!host.is_empty() && !host.contains(['*', '{', '$'])).then(|| host.to_ascii_lowercase())
+}
+
+/// Does a word look like a path? Used for programs that no table describes.
+pub fn looks_like_path(text: &str) -> bool {
+    if text.is_empty() || text.contains("://") || text.len() > 4096 || text.contains('\n') {
+        return false;
+    }
+    if text.contains('/') || text.starts_with('~') || text == "." || text == ".." {
+        return !text.contains([' ', '(', ';', '|', '<']) || text.starts_with(['/', '~', '.']);
+    }
+    if text.starts_with('.') && text.len() > 1 {
+        return true;
+    }
+    // A name with an extension: `notes.txt`, not `1.2.3`, `x = 1.5`.
+    text.rsplit_once('.').is_some_and(|(stem, ext)| {
+        !stem.is_empty()
+            && (1..=8).contains(&ext.len())
+            && ext.bytes().all(|b| b.is_ascii_alphanumeric())
+            && ext.bytes().any(|b| b.is_ascii_alphabetic())
+            && stem.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+@*?[]".contains(&b))
+    })
+}
