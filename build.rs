@@ -1,4 +1,4 @@
-//! What is made at build time: the shipped rules and the program tables as static data,
+//! What is made at build time: the shipped rules and the program tables as static data, shell
 //! completions and the man page.
 
 #[path = "build/cli.rs"]

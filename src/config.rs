@@ -47,6 +47,7 @@ pub struct Config {
     pub broken: Vec<(KindSet, String)>,
     /// What to tell the user once in a session.
     pub warnings: Vec<String>,
+    only_files: bool,
 }
 
 impl Config {
@@ -75,6 +76,7 @@ impl Config {
     pub fn shipped(&self, call: Option<(&Event, &Analysis)>) -> Vec<Rule> {
         shipped::RULES
             .iter()
+            .filter(|_| !self.only_files)
             .filter(|one| call.is_none_or(|(event, analysis)| one.concerns(event, analysis)))
             .filter(|one| self.pack_enabled(one.pack))
             .filter_map(|one| {
@@ -82,6 +84,12 @@ impl Config {
                 self.override_shipped(&mut rule).then_some(rule)
             })
             .collect()
+    }
+
+    /// Leaves the shipped rules out: for tests of a file's own rules.
+    #[doc(hidden)]
+    pub fn without_shipped(&mut self) {
+        self.only_files = true;
     }
 
     fn take(&mut self, source: &Source) {

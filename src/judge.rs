@@ -115,8 +115,8 @@ impl<'a> Judge<'a> {
                 let all: Vec<&Rule> = self.config.rules.iter().chain(&shipped).collect();
                 let again: Vec<Match<'_>> =
                     self.matches_quietly(&all, &event, &analysis).into_iter().collect();
-                self.conclude(&all, again, &event, &analysis, Some(&script_allows));
                 self.out.answer.input = Some(input);
+                self.conclude(&all, again, &event, &analysis, Some(&script_allows));
             }
         }
         self.out

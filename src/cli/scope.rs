@@ -165,33 +165,7 @@ pub fn wanted(
 
 /// Event, timeout, registered by default.
 fn table(agent: &dyn Agent) -> Vec<(Kind, u32, bool)> {
-    let table: Vec<_> =
-        agent.events().iter().map(|spec| (spec.kind, spec.timeout, spec.by_default)).collect();
-    if !table.is_empty() {
-        return table;
-    }
-    // Until Claude's own table is merged; then this goes.
-    const USUAL: &[Kind] = &[
-        Kind::PreToolUse,
-        Kind::PermissionRequest,
-        Kind::PostToolUse,
-        Kind::PostToolUseFailure,
-        Kind::UserPromptSubmit,
-        Kind::SessionStart,
-        Kind::SessionEnd,
-        Kind::Stop,
-        Kind::SubagentStop,
-        Kind::PreCompact,
-        Kind::Notification,
-        Kind::ConfigChange,
-    ];
-    let timeout = |kind| match kind {
-        Kind::PreToolUse | Kind::PermissionRequest | Kind::Stop | Kind::SubagentStop => 600,
-        Kind::UserPromptSubmit => 30,
-        Kind::SessionEnd => 5,
-        _ => 60,
-    };
-    Kind::ALL.iter().map(|&kind| (kind, timeout(kind), USUAL.contains(&kind))).collect()
+    agent.events().iter().map(|spec| (spec.kind, spec.timeout, spec.by_default)).collect()
 }
 
 /// The program as the agent will find it: bare names through PATH.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
@@ -16,14 +16,16 @@ use super::{BOLD, Context, Exit, GREEN, RED, YELLOW, print};
 use crate::event::Kind;
 use crate::paths::Paths;
 use crate::settings::file::Target;
-use crate::settings::hooks::{self, Own, Survey};
 use crate::settings::record::Records;
+use crate::settings::survey::{Own, Survey};
 use crate::settings::{self, Error};
 
+mod guards;
 mod verify;
 
-/// Programs that are known to answer permission questions as well.
-const KNOWN_GUARDS: &[&str] = &["cdev", "agent-hooks"];
+use guards::is_world_writable;
+pub(super) use guards::{Guard, guards};
+
 /// How much of the journal's end is looked at for its last line.
 const TAIL: u64 = 64 * 1024;
 
@@ -106,18 +108,6 @@ struct Binary {
     /// Is it this program?
     current: bool,
     writable_by_others: bool,
-}
-
-/// A command of somebody else on an event that decides.
-#[derive(Debug, Serialize)]
-pub(super) struct Guard {
-    pub(super) scope: &'static str,
-    pub(super) event: String,
-    pub(super) command: String,
-    /// The name, where it is a guard that we know.
-    pub(super) known: Option<&'static str>,
-    /// What is wrong with its program.
-    problem: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -391,90 +381,6 @@ fn binary(command: &str) -> Binary {
         current: file.as_deref().and_then(|file| file.canonicalize().ok()) == this,
         writable_by_others: file.as_deref().is_some_and(is_world_writable),
     }
-}
-
-/// Can every user of the machine change the file, or put another in its place?
-fn is_world_writable(file: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = |path: &Path| path.metadata().map_or(0, |meta| meta.permissions().mode());
-        let dir = file.parent().map_or(0, mode);
-        mode(file) & 0o002 != 0 || (dir & 0o002 != 0 && dir & 0o1000 == 0)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = file;
-        false
-    }
-}
-
-/// Commands of others on the events that decide.
-pub(super) fn guards(context: &Context) -> Vec<Guard> {
-    let mut guards = Vec::new();
-    for place in scope::places(context) {
-        let Ok(Some(read)) = settings::read(&place.file) else { continue };
-        for foreign in read.survey.foreign {
-            let decides = Kind::from_name(&foreign.event).is_gate();
-            let problem = problem(context, &foreign.command, foreign.shell);
-            if !decides && problem.is_none() {
-                continue;
-            }
-            let known = KNOWN_GUARDS.iter().copied().find(|name| foreign.command.contains(name));
-            guards.push(Guard {
-                scope: place.name(),
-                event: foreign.event,
-                command: foreign.command,
-                known,
-                problem,
-            });
-        }
-    }
-    guards
-}
-
-/// What is wrong with the program or script of a foreign command, where that can be told without
-/// running it: what is written as a path must exist, and not be everybody's to change.
-fn problem(context: &Context, command: &str, shell: bool) -> Option<String> {
-    const INTERPRETERS: &[&str] =
-        &["sh", "bash", "zsh", "dash", "python", "python3", "node", "ruby", "perl", "bun", "deno"];
-    let words = hooks::words(command);
-    let mut words = words.iter().filter(|word| !word.contains('=')).map(String::as_str);
-    let first = words.next()?;
-    let name = first.rsplit('/').next().unwrap_or(first);
-    let script = INTERPRETERS.contains(&name).then(|| words.find(|word| !word.starts_with('-')));
-    for word in [Some(first), script.flatten()].into_iter().flatten() {
-        if !word.contains('/') {
-            if !shell && word == first && scope::resolve(word).is_none() {
-                return Some(format!("{word} is not in PATH"));
-            }
-            continue;
-        }
-        let root = context.root.to_string_lossy();
-        let home = context.paths.home.to_string_lossy();
-        let mut path = word
-            .replace("${CLAUDE_PROJECT_DIR}", &root)
-            .replace("$CLAUDE_PROJECT_DIR", &root)
-            .replace("${HOME}", &home)
-            .replace("$HOME", &home);
-        if let Some(rest) = path.strip_prefix("~/") {
-            path = format!("{home}/{rest}");
-        }
-        if path.contains(['$', '`', '*', '(', ';', '|', '&', '<', '>']) {
-            continue;
-        }
-        let file = context.cwd.join(&path);
-        if !file.exists() {
-            return Some(format!("{path} is not there"));
-        }
-        if is_world_writable(&file) {
-            return Some(format!("{path} can be changed by every user"));
-        }
-        if word == first && !scope::is_executable(&file) {
-            return Some(format!("{path} cannot be run"));
-        }
-    }
-    None
 }
 
 fn paused(paths: &Paths) -> Option<i64> {

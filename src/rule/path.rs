@@ -328,7 +328,7 @@ fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> bool {
             let here = match part {
                 // A leading dot is not matched by the shell's `*`; saying yes is the safe side
                 // only where the glob asks for the dot itself.
-                Part::Literal(text)
+                Part::Literal(text) | Part::Glob(text)
                     if text.starts_with('.') && !name.starts_with(['.', '[', '{']) =>
                 {
                     false

@@ -1,7 +1,7 @@
 //! Lossless edits of other programs' settings files: atomic, locked, backed up, byte-exact undo.
 //!
-//! `json` reads strictly and keeps positions, `edit` splices, `hooks` knows what belongs in the
-//! file, `file` replaces it on disk, `record` remembers how it was. This page ties them together.
+//! `json` reads strictly and keeps positions, `edit` splices, `survey` reads what a file says of hooks,
+//! `hooks` knows what ours should say, `file` replaces it on disk, `record` remembers how it was. This page ties them together.
 
 use std::fs;
 use std::io;
@@ -12,12 +12,14 @@ pub mod file;
 pub mod hooks;
 pub mod json;
 pub mod record;
+pub mod survey;
 
 use edit::Doc;
 use file::{Lock, Target};
-use hooks::{Change, Survey, Wanted};
+use hooks::{Change, Wanted};
 use json::Fault;
 use record::{Record, Records};
+use survey::{Survey, survey};
 
 use crate::paths::Paths;
 
@@ -119,7 +121,7 @@ pub fn read(named: &Path) -> Result<Option<Read>, Error> {
     let target = Target::find(named)?;
     let Some(text) = text(&target)? else { return Ok(None) };
     let doc = document(&target, &text)?;
-    Ok(Some(Read { text: doc.body().to_string(), survey: hooks::survey(&doc) }))
+    Ok(Some(Read { text: doc.body().to_string(), survey: survey(&doc) }))
 }
 
 /// Writes our entries into the file, and nothing at all where they are already there.
@@ -169,7 +171,7 @@ pub fn install(
             false => Some(edited.text()),
         };
         // One entry that the client refuses costs the whole file: ours never is that entry.
-        let fatal = |doc: &Doc| hooks::survey(doc).invalid.iter().filter(|i| i.fatal).count();
+        let fatal = |doc: &Doc| survey(doc).invalid.iter().filter(|i| i.fatal).count();
         if fatal(&edited) > fatal(&doc) {
             return Err(refused(Fault::new(
                 0,
@@ -187,7 +189,12 @@ pub fn install(
             events: wanted.events.iter().map(|(kind, _)| kind.name().to_string()).collect(),
             scope: scope.to_string(),
         };
+        // Of two files in a directory that we made, the last one to go takes it along.
+        let made = records.files.values().flat_map(|other| &other.directories);
+        record.directories.extend(made.filter(|dir| target.dir().starts_with(dir)).cloned());
         record.directories.extend(missing_directories(target));
+        record.directories.sort();
+        record.directories.dedup();
         // Changed by others since and nothing for us to do: what was noted stays true.
         let stale = changes.is_empty() && untouched.is_none();
         let record = match old {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Context;
 use crate::env;
-use crate::settings::hooks::Own;
+use crate::settings::survey::Own;
 
 /// How long a probe may take.
 const LIMIT: Duration = Duration::from_secs(5);

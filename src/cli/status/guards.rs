@@ -1,0 +1,107 @@
+//! Other commands at the same events: who else answers, and what is wrong with their programs.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::{Context, scope};
+use crate::event::Kind;
+use crate::settings::{self, survey};
+
+/// Programs that are known to answer permission questions as well.
+const KNOWN_GUARDS: &[&str] = &["cdev", "agent-hooks"];
+/// A command of somebody else on an event that decides.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct Guard {
+    pub(in crate::cli) scope: &'static str,
+    pub(in crate::cli) event: String,
+    pub(in crate::cli) command: String,
+    /// The name, where it is a guard that we know.
+    pub(in crate::cli) known: Option<&'static str>,
+    /// What is wrong with its program.
+    pub(in crate::cli) problem: Option<String>,
+}
+
+/// Commands of others on the events that decide.
+pub(in crate::cli) fn guards(context: &Context) -> Vec<Guard> {
+    let mut guards = Vec::new();
+    for place in scope::places(context) {
+        let Ok(Some(read)) = settings::read(&place.file) else { continue };
+        for foreign in read.survey.foreign {
+            let decides = Kind::from_name(&foreign.event).is_gate();
+            let problem = problem(context, &foreign.command, foreign.shell);
+            if !decides && problem.is_none() {
+                continue;
+            }
+            let known = KNOWN_GUARDS.iter().copied().find(|name| foreign.command.contains(name));
+            guards.push(Guard {
+                scope: place.name(),
+                event: foreign.event,
+                command: foreign.command,
+                known,
+                problem,
+            });
+        }
+    }
+    guards
+}
+
+/// What is wrong with the program or script of a foreign command, where that can be told without
+/// running it: what is written as a path must exist, and not be everybody's to change.
+fn problem(context: &Context, command: &str, shell: bool) -> Option<String> {
+    const INTERPRETERS: &[&str] =
+        &["sh", "bash", "zsh", "dash", "python", "python3", "node", "ruby", "perl", "bun", "deno"];
+    let words = survey::words(command);
+    let mut words = words.iter().filter(|word| !word.contains('=')).map(String::as_str);
+    let first = words.next()?;
+    let name = first.rsplit('/').next().unwrap_or(first);
+    let script = INTERPRETERS.contains(&name).then(|| words.find(|word| !word.starts_with('-')));
+    for word in [Some(first), script.flatten()].into_iter().flatten() {
+        if !word.contains('/') {
+            if !shell && word == first && scope::resolve(word).is_none() {
+                return Some(format!("{word} is not in PATH"));
+            }
+            continue;
+        }
+        let root = context.root.to_string_lossy();
+        let home = context.paths.home.to_string_lossy();
+        let mut path = word
+            .replace("${CLAUDE_PROJECT_DIR}", &root)
+            .replace("$CLAUDE_PROJECT_DIR", &root)
+            .replace("${HOME}", &home)
+            .replace("$HOME", &home);
+        if let Some(rest) = path.strip_prefix("~/") {
+            path = format!("{home}/{rest}");
+        }
+        if path.contains(['$', '`', '*', '(', ';', '|', '&', '<', '>']) {
+            continue;
+        }
+        let file = context.cwd.join(&path);
+        if !file.exists() {
+            return Some(format!("{path} is not there"));
+        }
+        if is_world_writable(&file) {
+            return Some(format!("{path} can be changed by every user"));
+        }
+        if word == first && !scope::is_executable(&file) {
+            return Some(format!("{path} cannot be run"));
+        }
+    }
+    None
+}
+
+/// Can every user of the machine change the file, or put another in its place?
+pub(super) fn is_world_writable(file: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| path.metadata().map_or(0, |meta| meta.permissions().mode());
+        let dir = file.parent().map_or(0, mode);
+        mode(file) & 0o002 != 0 || (dir & 0o002 != 0 && dir & 0o1000 == 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        false
+    }
+}

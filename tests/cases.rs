@@ -1,0 +1,312 @@
+//! Rules, events and the answers expected of them: one test per file of tests/cases.
+//!
+//! Everything but the process itself is real: layers on a disk, trust, commands that rules run.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use hookctl::agent;
+use hookctl::config::{self, Config};
+use hookctl::effect;
+use hookctl::hook;
+use hookctl::judge::{self, World};
+use hookctl::paths::Paths;
+use hookctl::rule::Layer;
+use hookctl::rule::path::Bases;
+use hookctl::trust;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// The rows of the checklist that the file is about.
+    #[serde(default)]
+    #[allow(dead_code)]
+    ids: Vec<String>,
+    /// The user's rules.
+    #[serde(default)]
+    rules: String,
+    /// The managed file.
+    managed: Option<String>,
+    /// The project's file.
+    project: Option<String>,
+    /// The project's local file.
+    local: Option<String>,
+    /// A human trusted the project's files.
+    #[serde(default)]
+    trusted: bool,
+    /// Files below the temporary root: `project/a.txt`, `home/.ssh/id_rsa`.
+    #[serde(default)]
+    files: std::collections::BTreeMap<String, String>,
+    /// Symlinks below the temporary root: name and what it points to.
+    #[serde(default)]
+    links: std::collections::BTreeMap<String, String>,
+    /// The shipped rules count too.
+    #[serde(default)]
+    shipped: bool,
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    #[serde(default)]
+    name: String,
+    #[serde(default = "pre_tool_use")]
+    event: String,
+    #[serde(default)]
+    tool: Option<String>,
+    /// For `Bash`.
+    command: Option<String>,
+    #[serde(default)]
+    input: Option<toml::Table>,
+    /// Further fields of the payload.
+    #[serde(default)]
+    payload: toml::Table,
+    cwd: Option<String>,
+    /// The payload comes this often; the last answer counts.
+    #[serde(default = "once")]
+    times: usize,
+    #[serde(default)]
+    paused: bool,
+    // What is expected.
+    verdict: String,
+    rule: Option<String>,
+    /// Part of the reason.
+    reason: Option<String>,
+    /// Part of what the model is told.
+    context: Option<String>,
+    /// Part of what the human is told.
+    notice: Option<String>,
+    /// The whole new input.
+    new_input: Option<toml::Table>,
+    /// Part of the new result, as JSON text.
+    new_response: Option<String>,
+    /// What leaves on stdout, exactly.
+    stdout: Option<String>,
+    /// Must not stand in stdout.
+    without: Option<String>,
+    /// A file below the root that must hold a text, or not exist where that is empty.
+    #[serde(default)]
+    left: std::collections::BTreeMap<String, String>,
+}
+
+fn pre_tool_use() -> String {
+    "PreToolUse".into()
+}
+
+fn once() -> usize {
+    1
+}
+
+fn run(path: &Path) -> datatest_stable::Result<()> {
+    let text = fs::read_to_string(path)?;
+    let file: File = toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut wrong = Vec::new();
+    for (at, case) in file.case.iter().enumerate() {
+        if let Err(why) = check(&file, case) {
+            let name = case.command.as_deref().unwrap_or(&case.name);
+            wrong.push(format!("case {} ({name}): {why}", at + 1));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+fn check(file: &File, case: &Case) -> Result<(), String> {
+    let temp = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let root = fs::canonicalize(temp.path()).map_err(|e| e.to_string())?;
+    let subst = |text: &str| text.replace("{{ROOT}}", &root.to_string_lossy());
+    let put = |name: &str, text: &str| {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, subst(text)).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = if text.starts_with("#!") { 0o755 } else { 0o600 };
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    fs::create_dir_all(root.join("project/.git")).unwrap();
+    put("home/.config/hookctl/config.toml", &file.rules);
+    for (name, text) in [
+        ("managed.toml", &file.managed),
+        ("project/.hookctl.toml", &file.project),
+        ("project/.hookctl.local.toml", &file.local),
+    ] {
+        if let Some(text) = text {
+            put(name, text);
+        }
+    }
+    for (name, text) in &file.files {
+        put(name, text);
+    }
+    for (name, target) in &file.links {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(subst(target), path).unwrap();
+    }
+    let paths = Paths {
+        home: root.join("home"),
+        managed: root.join("managed.toml"),
+        config: root.join("home/.config/hookctl"),
+        state: root.join("state"),
+    };
+    if file.trusted {
+        let mut store = trust::Store::default();
+        for (layer, name) in
+            [(Layer::Project, ".hookctl.toml"), (Layer::Local, ".hookctl.local.toml")]
+        {
+            let path = root.join("project").join(name);
+            if let Some(source) = config::read(layer, path.clone(), None) {
+                let entry =
+                    trust::entry(&root.join("project"), &source.text, &source.file, String::new());
+                store.files.insert(path.to_string_lossy().into(), entry);
+            }
+        }
+        fs::create_dir_all(&paths.state).unwrap();
+        fs::write(paths.trust(), serde_json::to_vec(&store).unwrap()).unwrap();
+    }
+
+    let payload = payload(case, &root, &subst);
+    let bytes = serde_json::to_vec(&payload).unwrap();
+    let agent = agent::detect(&payload, None);
+    let event = agent.parse(payload, None);
+    let mut place = hook::place(&event, &paths);
+    if place.project != root.join("project").to_string_lossy() && case.cwd.is_none() {
+        place.project = root.join("project").to_string_lossy().into();
+    }
+    let analysis = effect::analyse(&event, &place);
+    let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    if !file.shipped {
+        config.without_shipped();
+    }
+    let bases = Bases::new(&place.home, &place.project);
+    let mut judgement = judge::Judgement::default();
+    for _ in 0..case.times {
+        let world = World {
+            paths: &paths,
+            place: &place,
+            bases: &bases,
+            stdin: &bytes,
+            deadline: Instant::now() + Duration::from_secs(20),
+            dry: false,
+            paused: case.paused,
+        };
+        judgement = judge::judge(&event, &analysis, &config, &world);
+    }
+    let answer = &judgement.answer;
+    let output = agent.render(&event, answer);
+    let mut wrong = Vec::new();
+    let verdict = answer.verb.map_or("silent", |verb| verb.name());
+    if verdict != case.verdict {
+        wrong.push(format!("verdict {verdict}, expected {}", case.verdict));
+    }
+    if let Some(rule) = &case.rule
+        && judgement.rule != *rule
+    {
+        wrong.push(format!("rule {:?}, expected {rule:?}", judgement.rule));
+    }
+    let mut part = |what: &str, whole: &str, wanted: &Option<String>| {
+        if let Some(wanted) = wanted
+            && !whole.contains(&subst(wanted))
+        {
+            wrong.push(format!("{what} {whole:?} lacks {wanted:?}"));
+        }
+    };
+    part("reason", &answer.reason, &case.reason);
+    part("context", &answer.context.join("\n"), &case.context);
+    part("notice", &answer.notice.join("\n"), &case.notice);
+    part(
+        "response",
+        &answer.response.as_ref().map(Value::to_string).unwrap_or_default(),
+        &case.new_response,
+    );
+    if let Some(wanted) = &case.new_input {
+        let wanted = to_json(&toml::Value::Table(wanted.clone()), &subst);
+        let found = answer.input.clone().map_or(Value::Null, Value::Object);
+        if found != wanted {
+            wrong.push(format!("new input {found}, expected {wanted}"));
+        }
+    } else if answer.input.is_some() {
+        wrong.push(format!("unexpected new input {:?}", answer.input));
+    }
+    if let Some(wanted) = &case.stdout
+        && output.stdout != subst(wanted)
+    {
+        wrong.push(format!("stdout {:?}, expected {wanted:?}", output.stdout));
+    }
+    if let Some(without) = &case.without
+        && output.stdout.contains(&subst(without))
+    {
+        wrong.push(format!("stdout {:?} holds {without:?}", output.stdout));
+    }
+    for (name, wanted) in &case.left {
+        let found = fs::read_to_string(root.join(name)).unwrap_or_default();
+        if wanted.is_empty() && root.join(name).exists() {
+            wrong.push(format!("{name} exists"));
+        } else if !found.contains(&subst(wanted)) {
+            wrong.push(format!("{name} holds {found:?}, not {wanted:?}"));
+        }
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    wrong.push(format!("rules: {:?}, notes: {:?}", judgement.spoke, judgement.notes));
+    let effects: Vec<String> = analysis
+        .effects
+        .iter()
+        .map(|e| format!("{:?} {:?} {:?}", e.grade, e.word, e.path.as_ref().map(|p| &p.lexical)))
+        .collect();
+    wrong.push(format!("effects: {effects:?}"));
+    Err(wrong.join("\n    "))
+}
+
+fn payload(case: &Case, root: &Path, subst: &dyn Fn(&str) -> String) -> Map<String, Value> {
+    let project = root.join("project");
+    let mut payload = json!({
+        "session_id": "s-1",
+        "transcript_path": root.join("home/.claude/t.jsonl"),
+        "cwd": case.cwd.as_deref().map_or(project.to_string_lossy().into_owned(), subst),
+        "hook_event_name": case.event,
+    });
+    let map = payload.as_object_mut().unwrap();
+    let tool = case.tool.clone().or(case.command.as_ref().map(|_| "Bash".into()));
+    if let Some(tool) = tool {
+        map.insert("tool_name".into(), tool.into());
+        let mut input = match &case.input {
+            Some(input) => to_json(&toml::Value::Table(input.clone()), subst),
+            None => json!({}),
+        };
+        if let Some(command) = &case.command {
+            input["command"] = subst(command).into();
+        }
+        map.insert("tool_input".into(), input);
+        map.insert("tool_use_id".into(), "toolu_1".into());
+    }
+    for (key, value) in &case.payload {
+        map.insert(key.clone(), to_json(value, subst));
+    }
+    map.clone()
+}
+
+fn to_json(value: &toml::Value, subst: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        toml::Value::String(text) => subst(text).into(),
+        toml::Value::Integer(number) => (*number).into(),
+        toml::Value::Float(number) => (*number).into(),
+        toml::Value::Boolean(flag) => (*flag).into(),
+        toml::Value::Datetime(time) => time.to_string().into(),
+        toml::Value::Array(items) => items.iter().map(|item| to_json(item, subst)).collect(),
+        toml::Value::Table(table) => Value::Object(
+            table.iter().map(|(key, value)| (key.clone(), to_json(value, subst))).collect(),
+        ),
+    }
+}
+
+datatest_stable::harness! {
+    { test = run, root = "tests/cases", pattern = r".*\.toml$" },
+}

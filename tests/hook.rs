@@ -1,0 +1,467 @@
+//! The hook path as agents spawn it: whole processes, from stdin to exit status.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+struct Home {
+    dir: tempfile::TempDir,
+}
+
+impl Home {
+    fn new(rules: &str) -> Home {
+        let dir = tempfile::tempdir().unwrap();
+        let config = dir.path().join(".config/hookctl");
+        fs::create_dir_all(&config).unwrap();
+        fs::create_dir_all(dir.path().join("project")).unwrap();
+        let file = config.join("config.toml");
+        fs::write(&file, rules).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        Home { dir }
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hookctl"));
+        command
+            .args(args)
+            .env("HOME", self.path())
+            .env_remove("CLAUDE_PROJECT_DIR")
+            .current_dir(self.path().join("project"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, args: &[&str], stdin: &[u8]) -> Output {
+        let mut child = self.command(args).spawn().unwrap();
+        // A hook that does not read is no failure of ours.
+        let _ = child.stdin.take().unwrap().write_all(stdin);
+        child.wait_with_output().unwrap()
+    }
+
+    fn hook(&self, payload: &Value) -> Output {
+        self.run(&["hook"], payload.to_string().as_bytes())
+    }
+
+    fn journal(&self) -> String {
+        fs::read_to_string(self.path().join(".local/state/hookctl/journal.jsonl"))
+            .unwrap_or_default()
+    }
+}
+
+/// The laws of every answer: exit 0 or 2, one JSON object or nothing on stdout (PreCompact's text
+/// aside), no panic text.
+fn assert_lawful(output: &Output, text_allowed: bool, what: &str) {
+    let code = output.status.code();
+    assert!(matches!(code, Some(0 | 2)), "{what}: exit {code:?}");
+    let stdout = String::from_utf8(output.stdout.clone()).expect(what);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!stdout.contains("panicked") && !stderr.contains("panicked"), "{what}: {stderr}");
+    if !stdout.is_empty() && !text_allowed {
+        let value: Value = serde_json::from_str(stdout.trim_end())
+            .unwrap_or_else(|error| panic!("{what}: {error}: {stdout}"));
+        assert!(value.is_object(), "{what}: {stdout}");
+        assert!(!stdout.contains(":null"), "{what}: {stdout}");
+        if let Some(named) = value.pointer("/hookSpecificOutput/hookEventName") {
+            assert!(named.is_string(), "{what}");
+        }
+    }
+}
+
+fn payloads() -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = ["tests/payloads/claude", "tests/payloads/claude-handwritten"]
+        .iter()
+        .flat_map(|dir| fs::read_dir(dir).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "json"))
+        .collect();
+    files.sort();
+    assert!(files.len() > 100, "{}", files.len());
+    files
+}
+
+const MANY_VERBS: &str = r#"
+[rule.everything]
+on = "*"
+context = "context for every event"
+notify = "a word to the human"
+[rule.deny]
+on = ["PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop", "PostToolUse"]
+deny = "no"
+"#;
+
+#[test]
+fn sx_02_s3_02_every_payload_is_answered_lawfully() {
+    let silent = Home::new("");
+    let loud = Home::new(MANY_VERBS);
+    for path in payloads() {
+        let bytes = fs::read(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let text = name.starts_with("PreCompact");
+        for home in [&silent, &loud] {
+            let output = home.run(&["hook", "--agent", "claude"], &bytes);
+            assert_lawful(&output, text, &name);
+            if !text && let Ok(answer) = serde_json::from_slice::<Value>(&output.stdout) {
+                let event = name.split(['-', '.']).next().unwrap();
+                if let Some(named) = answer.pointer("/hookSpecificOutput/hookEventName") {
+                    assert_eq!(named, event, "{name}");
+                }
+            }
+        }
+        if name.starts_with("WorktreeCreate") {
+            assert!(loud.run(&["hook"], &bytes).stdout.is_empty(), "stdout is a path there");
+        }
+    }
+}
+
+#[test]
+fn s4_16_s4_18_a_thousand_bad_inputs_end_with_0_or_2() {
+    let home = Home::new(MANY_VERBS);
+    let files = payloads();
+    let mut count = 0;
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below.max(1) as u64) as usize
+    };
+    for round in 0..10 {
+        for path in &files {
+            let bytes = fs::read(path).unwrap();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let bad = spoil(&bytes, round, &mut random);
+            let event = name.split(['-', '.']).next().unwrap();
+            let named = round % 2 == 0;
+            let args: &[&str] = if named { &["hook", "--event", event] } else { &["hook"] };
+            let output = home.run(args, &bad);
+            assert_lawful(&output, name.starts_with("PreCompact"), &format!("{name} round {round}"));
+            count += 1;
+        }
+    }
+    assert!(count >= 1000, "{count}");
+}
+
+/// One way of spoiling a payload for each round.
+fn spoil(bytes: &[u8], round: usize, random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+    let mut value: Value = serde_json::from_slice(bytes).unwrap_or(json!({}));
+    let pick = |value: &Value, at: usize| {
+        value.as_object().and_then(|map| map.keys().nth(at % map.len().max(1)).cloned())
+    };
+    match round {
+        // Cut anywhere.
+        0 | 1 => bytes[..random(bytes.len())].to_vec(),
+        // Another type in place of a field.
+        2 | 3 => {
+            let wrong =
+                [json!(null), json!(7), json!([]), json!({"a": []}), json!(true), json!("x")];
+            if let Some(key) = pick(&value, random(64)) {
+                value[key] = wrong[random(wrong.len())].clone();
+            }
+            if let Some(input) = value.get_mut("tool_input") {
+                if let Some(key) = pick(input, random(8)) {
+                    input[key] = wrong[random(wrong.len())].clone();
+                }
+            }
+            value.to_string().into_bytes()
+        }
+        // Nested past every limit.
+        4 => {
+            let depth = 200 + random(20_000);
+            let deep = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+            format!("{{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{deep}}}")
+                .into_bytes()
+        }
+        // A huge string.
+        5 => {
+            value["tool_input"] = json!({"command": "x".repeat(200_000 + random(200_000))});
+            value.to_string().into_bytes()
+        }
+        // NULs and control characters.
+        6 => {
+            value["cwd"] = json!("/a\0b");
+            value["tool_input"] =
+                json!({"command": "cat \0 \u{1}", "file_path": "/x\0y", "url": "http://\0"});
+            value.to_string().into_bytes()
+        }
+        // Bytes flipped.
+        7 => {
+            let mut bytes = bytes.to_vec();
+            for _ in 0..8 {
+                let at = random(bytes.len());
+                bytes[at] = random(256) as u8;
+            }
+            bytes
+        }
+        // Twice, and with rubbish around.
+        8 => [bytes, b"\n{}", bytes].concat(),
+        // Not an object.
+        _ => {
+            let rubbish: [&[u8]; 6] = [b"", b"null", b"[]", b"\"x\"", b"\xff\xfe\x00", b"{"];
+            rubbish[random(rubbish.len())].to_vec()
+        }
+    }
+}
+
+fn bash(command: &str) -> Value {
+    json!({"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
+           "tool_input": {"command": command}, "tool_use_id": "t", "cwd": "/tmp"})
+}
+
+fn read(path: &str) -> Value {
+    json!({"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Read",
+           "tool_input": {"file_path": path}, "tool_use_id": "t", "cwd": "/tmp"})
+}
+
+#[test]
+fn law_3_silence_when_no_rule_speaks() {
+    let output = Home::new("").hook(&bash("ls"));
+    assert!(output.stdout.is_empty() && output.stderr.is_empty() && output.status.success());
+}
+
+#[test]
+fn s3_49_without_any_config_it_is_silent() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = Home { dir };
+    fs::create_dir_all(home.path().join("project")).unwrap();
+    let output = home.hook(&bash("ls"));
+    assert!(output.stdout.is_empty() && output.status.success());
+}
+
+#[test]
+fn plain_hookctl_with_a_pipe_is_the_hook() {
+    let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
+    let output = home.run(&[], read("/x").to_string().as_bytes());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""));
+}
+
+#[test]
+fn s4_03_the_event_by_flag() {
+    let home = Home::new("[rule.no]\ntool = \"Write\"\ndeny = \"no\"\n");
+    let bare = br#"{"tool_name":"Write","tool_input":{"file_path":"/x","content":""}}"#;
+    let output = home.run(&["hook", "--event", "PreToolUse"], bare);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"PreToolUse\""));
+}
+
+#[test]
+fn sx_15_empty_broken_and_unknown_input() {
+    let home = Home::new("");
+    let empty = home.run(&["hook"], b"");
+    assert!(empty.status.success() && empty.stdout.is_empty() && !empty.stderr.is_empty());
+    let empty = home.run(&["hook", "--event", "PreToolUse"], b"");
+    assert!(String::from_utf8_lossy(&empty.stdout).contains("\"ask\""));
+    let garbage = home.run(&["hook"], b"garbage");
+    assert_eq!(garbage.status.code(), Some(2));
+    assert!(!garbage.stderr.is_empty());
+    let cut = home.run(&["hook"], br#"{"hook_event_name":"PreToolUse","tool_input":{"#);
+    assert!(String::from_utf8_lossy(&cut.stdout).contains("\"ask\""));
+    let request = home.run(&["hook"], br#"{"hook_event_name":"PermissionRequest","tool_input":{"#);
+    assert!(request.stdout.is_empty() && request.status.success());
+    let unknown = home.run(&["hook"], br#"{"hook_event_name":"BrandNew","x":1}"#);
+    assert!(unknown.stdout.is_empty() && unknown.status.success());
+}
+
+#[test]
+fn sx_15_an_oversized_payload_is_drained_then_asked_about() {
+    let home = Home::new("");
+    let mut child = home.command(&["hook"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || {
+        let start = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":""#;
+        stdin.write_all(start)?;
+        let chunk = vec![b'x'; 1 << 20];
+        for _ in 0..40 {
+            stdin.write_all(&chunk)?;
+        }
+        stdin.write_all(br#""}}"#)
+    });
+    let output = child.wait_with_output().unwrap();
+    assert!(writer.join().unwrap().is_ok(), "the agent's write must not fail");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"ask\""), "{output:?}");
+}
+
+#[test]
+fn sx_15_a_stdin_that_never_ends_is_answered_before_the_timeout() {
+    let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
+    let start = Instant::now();
+    let mut child = home.command(&["hook", "--timeout", "2"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(read("/x").to_string().as_bytes()).unwrap();
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(out.contains("\"deny\""), "{out}");
+    drop(stdin);
+    child.wait().unwrap();
+}
+
+#[test]
+fn s4_05_session_end_is_quick_and_prints_nothing() {
+    let home = Home::new("");
+    let start = Instant::now();
+    let payload = json!({"hook_event_name": "SessionEnd", "reason": "other", "session_id": "s"});
+    let output = home.run(&["hook", "--timeout", "5"], payload.to_string().as_bytes());
+    assert!(output.stdout.is_empty() && output.status.success());
+    assert!(start.elapsed() < Duration::from_millis(1500));
+}
+
+#[test]
+fn law_5_a_command_of_a_rule_ends_before_the_deadline() {
+    let home = Home::new("[rule.slow]\ntool = \"Read\"\nrun = \"sleep 20\"\ndeny = \"slow\"\n");
+    let start = Instant::now();
+    let output =
+        home.run(&["hook", "--timeout", "3"], read("/x").to_string().as_bytes());
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""));
+}
+
+#[test]
+fn s3_41_debug_goes_to_stderr_never_to_stdout() {
+    let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
+    let output = home.run(&["hook", "--debug"], read("/x").to_string().as_bytes());
+    assert_lawful(&output, false, "debug");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("\"decision\":\"deny\""));
+}
+
+#[test]
+fn sx_11_a_second_registration_repeats_no_side_effect() {
+    let home = Home::new(
+        "[rule.run]\ntool = \"Read\"\nrun = \"echo x >> ../count; sleep 0.3; false\"\ndeny = \"ran\"\n",
+    );
+    let payload = read("/x").to_string();
+    let children: Vec<_> = (0..3)
+        .map(|_| {
+            let mut child = home.command(&["hook"]).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
+            child
+        })
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""), "{output:?}");
+    }
+    let count = [home.path().join("count"), PathBuf::from("/count")]
+        .iter()
+        .find_map(|path| fs::read_to_string(path).ok());
+    let _ = fs::remove_file("/count");
+    assert_eq!(count.as_deref(), Some("x\n"));
+}
+
+#[test]
+fn sx_09_one_redacted_line_for_each_decision() {
+    let home = Home::new("");
+    home.hook(&bash("curl -H 'Authorization: Bearer abcdefgh12345678' https://x.org"));
+    home.hook(&bash("ls"));
+    let journal = home.journal();
+    assert_eq!(journal.lines().count(), 2, "{journal}");
+    assert!(!journal.contains("abcdefgh12345678"), "{journal}");
+    for line in journal.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert!(line["ms"].is_number() && line["decision"].is_string(), "{line}");
+    }
+}
+
+#[test]
+fn the_journal_never_changes_a_decision() {
+    let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
+    let output = home.run(
+        &["hook", "--state", "/proc/nowhere"],
+        read("/x").to_string().as_bytes(),
+    );
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""));
+}
+
+#[test]
+fn xdg_variables_loosen_nothing() {
+    let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
+    let mut child = home
+        .command(&["hook"])
+        .env("XDG_CONFIG_HOME", "/nowhere")
+        .env("XDG_STATE_HOME", "/nowhere")
+        .env("HOOKCTL_DISABLE", "1")
+        .env("HOOKCTL_CONFIG", "/nowhere")
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(read("/x").to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_others_can_write_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new("[rule.yes]\ntool = \"Read\"\nallow = \"yes\"\n");
+    let file = home.path().join(".config/hookctl/config.toml");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    let output = home.hook(&read("/x"));
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.contains("\"ask\"") && out.contains("chmod go-w"), "{out}");
+}
+
+#[test]
+fn s4_22_the_env_file_gets_quoted_exports_only_where_there_is_one() {
+    let home = Home::new(
+        "[rule.env]\non = \"SessionStart\"\nenv = { GREETING = \"it's {tool}$(touch x)\" }\n",
+    );
+    let payload = json!({"hook_event_name": "SessionStart", "source": "startup"}).to_string();
+    let output = home.run(&["hook"], payload.as_bytes());
+    assert!(output.stdout.is_empty() && output.status.success());
+    let file = home.path().join("env");
+    let mut child = home.command(&["hook"]).env("CLAUDE_ENV_FILE", &file).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
+    child.wait_with_output().unwrap();
+    assert_eq!(
+        fs::read_to_string(file).unwrap(),
+        "export GREETING='it'\\''s $(touch x)'\n"
+    );
+}
+
+#[test]
+fn s4_17_exit_status_2_is_the_last_resort_and_never_on_a_permission_request() {
+    let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
+    let mut payload = read("/x");
+    payload["hook_event_name"] = "PermissionRequest".into();
+    let output = home.hook(&payload);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"behavior\":\"deny\""));
+}
+
+#[test]
+fn a_lone_surrogate_does_not_disarm_a_rule() {
+    let home = Home::new("[rule.no]\ntool = \"Write\"\npath = \"s.txt\"\ndeny = \"no\"\n");
+    let bytes = fs::read("tests/payloads/claude/PreToolUse-Write-lone_surrogate.raw.json").unwrap();
+    let output = home.run(&["hook"], &bytes);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""), "{output:?}");
+}
+
+#[test]
+fn unknown_flags_are_no_way_past_the_rules() {
+    let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
+    let args = ["hook", "--agent", "nobody", "--frob", "--timeout", "soon", "--state"];
+    let output = home.run(&args, read("/x").to_string().as_bytes());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""));
+}
+
+#[test]
+fn a_reader_that_is_gone_is_no_panic() {
+    let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
+    let mut child = home.command(&["hook"]).spawn().unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(read("/x").to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 2)));
+}

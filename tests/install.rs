@@ -1,0 +1,835 @@
+//! install, uninstall and status as processes, each with a home of its own.
+
+#![cfg(unix)]
+
+use std::fs::{self, File};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use serde_json::{Value, json};
+
+const BIN: &str = env!("CARGO_BIN_EXE_hookctl");
+
+const USUAL: &[&str] = &[
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "UserPromptSubmit",
+    "SessionStart",
+    "SessionEnd",
+    "Stop",
+    "SubagentStop",
+    "PreCompact",
+    "Notification",
+    "ConfigChange",
+];
+
+/// A home and a project of its own; nothing of the real user's is read or written.
+struct World {
+    dir: tempfile::TempDir,
+}
+
+struct Done {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl From<Output> for Done {
+    fn from(output: Output) -> Done {
+        Done {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl World {
+    fn new() -> World {
+        let world = World { dir: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(world.home()).unwrap();
+        fs::create_dir_all(world.project().join(".git")).unwrap();
+        world
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.root().join("project")
+    }
+
+    fn user(&self) -> PathBuf {
+        self.home().join(".claude/settings.json")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.home().join(".local/state/hookctl")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        self.command_of(Path::new(BIN), args)
+    }
+
+    fn command_of(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.home())
+            .current_dir(self.project());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Done {
+        self.command(args).output().unwrap().into()
+    }
+
+    fn ok(&self, args: &[&str]) -> Done {
+        let done = self.run(args);
+        assert_eq!(done.code, 0, "{args:?}\n{}\n{}", done.out, done.err);
+        done
+    }
+
+    fn put(&self, file: &Path, text: &str) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn json(&self, file: &Path) -> Value {
+        serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+    }
+
+    /// `status --json`, with its exit code.
+    fn status(&self) -> (i32, Value) {
+        let done = self.run(&["status", "--json"]);
+        (done.code, serde_json::from_str(&done.out).unwrap())
+    }
+
+    /// What status says of the user's file.
+    fn user_status(&self) -> Value {
+        let (_, report) = self.status();
+        let files = report["files"].as_array().unwrap();
+        files.iter().find(|file| file["scope"] == "user").unwrap().clone()
+    }
+}
+
+/// Every entry below an event, ours or not.
+fn entries<'a>(settings: &'a Value, event: &str) -> Vec<&'a Value> {
+    let groups = settings["hooks"][event].as_array().into_iter().flatten();
+    groups.flat_map(|group| group["hooks"].as_array().unwrap()).collect()
+}
+
+/// Copies a program through another process: a descriptor of ours that is open for writing could
+/// live on in a child of another test, and a program that is written to cannot be run.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    let status = Command::new("cp").args(["-p", "--remove-destination"]).arg(from).arg(to).status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn s0_22_second_install_changes_no_byte() {
+    let world = World::new();
+    world.put(&world.user(), "{\"model\": \"opus\"}\n");
+    world.ok(&["install"]);
+    let (bytes, meta) = (fs::read(world.user()).unwrap(), fs::metadata(world.user()).unwrap());
+    let done = world.ok(&["install"]);
+    assert!(done.out.starts_with("Already installed"), "{}", done.out);
+    assert_eq!(fs::read(world.user()).unwrap(), bytes);
+    let again = fs::metadata(world.user()).unwrap();
+    assert_eq!((again.ino(), again.mtime_nsec()), (meta.ino(), meta.mtime_nsec()));
+}
+
+#[test]
+fn s0_23_uninstall_gives_the_original_bytes() {
+    for before in ["{}", "", " \n", "{\n  \"a\": 1\n}", "\u{feff}{ \"a\" : [ ] }\r\n"] {
+        let world = World::new();
+        world.put(&world.user(), before);
+        world.ok(&["install"]);
+        assert_ne!(fs::read_to_string(world.user()).unwrap(), before);
+        let done = world.ok(&["uninstall"]);
+        assert!(done.out.contains("Taken out of"), "{}", done.out);
+        assert_eq!(fs::read_to_string(world.user()).unwrap(), before);
+    }
+}
+
+#[test]
+fn s0_23_uninstall_removes_a_file_and_directory_that_install_made() {
+    let world = World::new();
+    world.ok(&["install"]);
+    assert!(world.user().exists());
+    world.ok(&["uninstall"]);
+    assert!(!world.home().join(".claude").exists());
+
+    // A directory that somebody uses stays, a file that somebody wrote to as well.
+    world.ok(&["install"]);
+    world.put(&world.home().join(".claude/theirs"), "x");
+    let mut settings = world.json(&world.user());
+    settings["theirs"] = json!(1);
+    world.put(&world.user(), &settings.to_string());
+    world.ok(&["uninstall"]);
+    assert_eq!(fs::read_to_string(world.user()).unwrap(), "{\"theirs\":1}");
+    assert!(world.home().join(".claude/theirs").exists());
+}
+
+#[test]
+fn s0_24_other_entries_stay_as_they_are() {
+    let world = World::new();
+    let before = "{\n    \"z\": 1,\n    \"hooks\": {\n        \"PreToolUse\": [\n            { \"matcher\": \"Bash\",\n              \"hooks\": [ {\"type\": \"command\", \"command\": \"/opt/g\", \"timeout\": 5} ] }\n        ]\n    },\n    \"a\": \"\\u00e9\"\n}\n";
+    world.put(&world.user(), before);
+    world.ok(&["install"]);
+    let after = fs::read_to_string(world.user()).unwrap();
+    let mut lines = after.lines();
+    for line in before.lines() {
+        let comma = format!("{line},");
+        assert!(lines.any(|other| other == line || other == comma), "{line} is lost in {after}");
+    }
+    let settings = world.json(&world.user());
+    assert_eq!(entries(&settings, "PreToolUse")[0]["command"], "/opt/g");
+    assert!(settings.as_object().unwrap().keys().eq(["z", "hooks", "a"].iter()));
+}
+
+#[test]
+fn s0_25_entries_carry_no_foreign_marker() {
+    let world = World::new();
+    world.ok(&["install", "--fail-closed"]);
+    let settings = world.json(&world.user());
+    for event in USUAL {
+        for entry in entries(&settings, event) {
+            for key in entry.as_object().unwrap().keys() {
+                let known = ["type", "command", "args", "timeout", "onFailure"];
+                assert!(known.contains(&key.as_str()), "{key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn s0_26_status_tells_installed_partial_and_missing() {
+    let world = World::new();
+    let (code, report) = world.status();
+    assert_eq!((code, &report["in_effect"]), (1, &json!(false)));
+    assert_eq!(world.user_status()["state"], "missing");
+    assert!(world.run(&["status"]).out.contains("NOT in effect"));
+
+    world.ok(&["install"]);
+    let (code, report) = world.status();
+    assert_eq!((code, &report["in_effect"]), (0, &json!(true)), "{report:#}");
+    assert_eq!(world.user_status()["state"], "installed");
+    assert_eq!(world.user_status()["events"], json!(USUAL));
+    assert!(world.ok(&["status"]).out.contains("installed"));
+
+    let mut settings = world.json(&world.user());
+    settings["hooks"].as_object_mut().unwrap().remove("PreToolUse");
+    settings["hooks"].as_object_mut().unwrap().remove("Stop");
+    world.put(&world.user(), &settings.to_string());
+    let (code, report) = world.status();
+    assert_eq!((code, &report["in_effect"]), (1, &json!(false)));
+    let user = world.user_status();
+    assert_eq!(user["state"], "partial");
+    assert_eq!(user["missing"], json!(["PreToolUse", "Stop"]));
+    let text = world.run(&["status"]).out;
+    assert!(text.contains("partial") && text.contains("no entry for PreToolUse, Stop"), "{text}");
+}
+
+#[test]
+fn s0_26_a_chosen_subset_is_installed_not_partial() {
+    let world = World::new();
+    world.ok(&["install", "--events", "PreToolUse, FileChanged"]);
+    assert_eq!(world.user_status()["state"], "installed");
+    assert_eq!(world.status().0, 0);
+    let done = world.run(&["install", "--events", "pretooluse"]);
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("did you mean `PreToolUse`?"), "{}", done.err);
+}
+
+#[test]
+fn s0_27_wrong_and_old_wiring_is_outdated_until_installed_again() {
+    let world = World::new();
+    world.ok(&["install"]);
+    let good = fs::read_to_string(world.user()).unwrap();
+    type Break = fn(&mut Value);
+    let cases: &[(&str, bool, Break)] = &[
+        ("tool-start", true, |entry| entry["args"][4] = json!("tool-start")),
+        ("async", true, |entry| entry["async"] = json!(true)),
+        ("if", true, |entry| entry["if"] = json!("Bash(git *)")),
+        ("timeout 7", true, |entry| entry["timeout"] = json!(7)),
+        ("is not there", true, |entry| entry["command"] = json!("/nowhere/hookctl")),
+        ("another version", false, |entry| entry["args"][6] = json!("/elsewhere")),
+        ("runs hookctl", true, |entry| {
+            entry.as_object_mut().unwrap().remove("args");
+            entry["command"] = json!("hookctl hook");
+        }),
+    ];
+    for (why, breaks, damage) in cases {
+        let mut settings = world.json(&world.user());
+        damage(&mut settings["hooks"]["PreToolUse"][0]["hooks"][0]);
+        world.put(&world.user(), &serde_json::to_string_pretty(&settings).unwrap());
+        assert_eq!(world.user_status()["state"], "outdated", "{why}");
+        let (code, report) = world.status();
+        assert_eq!(code, i32::from(*breaks), "{why}: {report:#}");
+        assert!(report.to_string().contains(why), "{why}: {report:#}");
+        let done = world.ok(&["install"]);
+        assert!(done.out.contains("PreToolUse replaced"), "{}", done.out);
+        assert_eq!(world.user_status()["state"], "installed", "{why}");
+        assert_eq!(world.json(&world.user()), serde_json::from_str::<Value>(&good).unwrap());
+    }
+    let text = good.replacen("\"hooks\": [", "\"matcher\": \"Bash\", \"hooks\": [", 1);
+    world.put(&world.user(), &text);
+    assert!(world.run(&["status"]).out.contains("only for what matches `Bash`"));
+    world.ok(&["install"]);
+    assert_eq!(fs::read_to_string(world.user()).unwrap(), good);
+}
+
+#[test]
+fn s0_28_install_says_when_it_takes_effect() {
+    let world = World::new();
+    assert!(world.ok(&["install"]).out.contains("new sessions pick it up for certain"));
+}
+
+#[test]
+fn s0_29_an_installed_cdev_is_reported() {
+    let world = World::new();
+    world.put(
+        &world.user(),
+        r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/usr/bin/env cdev hook"}]}]}}"#,
+    );
+    let done = world.ok(&["install"]);
+    assert!(done.err.contains("another guard also answers PreToolUse"), "{}", done.err);
+    let (_, report) = world.status();
+    assert_eq!(report["guards"][0]["known"], "cdev");
+    assert!(world.ok(&["status"]).out.contains("[cdev]"));
+}
+
+#[test]
+fn s3_50_missing_and_world_writable_hook_commands_are_found() {
+    let world = World::new();
+    let script = world.root().join("open.sh");
+    world.put(&script, "#!/bin/sh\n");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o777)).unwrap();
+    let good = world.root().join("good.sh");
+    world.put(&good, "#!/bin/sh\n");
+    fs::set_permissions(&good, fs::Permissions::from_mode(0o755)).unwrap();
+    let hook = |command: String| json!({"type": "command", "command": command});
+    let settings = json!({"hooks": {
+        "PostToolUse": [{"hooks": [
+            hook(format!("{} x", script.display())),
+            hook("bash \"$CLAUDE_PROJECT_DIR\"/hooks/gone.sh".into()),
+            hook(format!("{} --flag /not/a/program", good.display())),
+            hook("jq -r .x".into()),
+            {"type": "command", "command": "no-such-program-anywhere", "args": []},
+        ]}],
+    }});
+    world.put(&world.user(), &settings.to_string());
+    let (_, report) = world.status();
+    let problems: Vec<&str> = report["guards"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|guard| guard["problem"].as_str().unwrap())
+        .collect();
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    assert!(problems[0].contains("open.sh can be changed by every user"));
+    assert!(problems[1].contains("project/hooks/gone.sh is not there"), "{problems:?}");
+    assert!(problems[2].contains("not in PATH"));
+}
+
+#[test]
+fn s3_53_records_of_other_versions_load() {
+    let world = World::new();
+    world.put(&world.user(), "{\"a\": 1}");
+    world.ok(&["install"]);
+    let file = world.state().join("installs.json");
+    let mut records = world.json(&file);
+    records.as_object_mut().unwrap().remove("version");
+    records["from_the_future"] = json!({"x": 1});
+    let record = records["files"].as_object_mut().unwrap().values_mut().next().unwrap();
+    record.as_object_mut().unwrap().remove("directories");
+    record["more"] = json!(true);
+    world.put(&file, &records.to_string());
+    world.ok(&["uninstall"]);
+    assert_eq!(fs::read_to_string(world.user()).unwrap(), "{\"a\": 1}");
+
+    for lost in ["", "not json", "[]"] {
+        world.ok(&["install"]);
+        world.put(&file, lost);
+        world.ok(&["uninstall"]);
+        assert_eq!(fs::read_to_string(world.user()).unwrap(), "{\"a\": 1}");
+    }
+}
+
+#[test]
+fn sx_10_mode_and_symlink_stay() {
+    let world = World::new();
+    let real = world.root().join("dotfiles/claude.json");
+    world.put(&real, "{}");
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    fs::create_dir_all(world.user().parent().unwrap()).unwrap();
+    symlink("../../dotfiles/claude.json", world.user()).unwrap();
+    for command in ["install", "uninstall"] {
+        world.ok(&[command]);
+        assert!(fs::symlink_metadata(world.user()).unwrap().is_symlink());
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o7777, 0o640);
+    }
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{}");
+
+    // A link to a file that is not there yet.
+    fs::remove_file(&real).unwrap();
+    world.ok(&["install"]);
+    assert!(fs::symlink_metadata(world.user()).unwrap().is_symlink());
+    assert!(real.exists());
+    world.ok(&["uninstall"]);
+    assert!(!real.exists());
+    assert!(fs::symlink_metadata(world.user()).unwrap().is_symlink());
+}
+
+#[test]
+fn sx_10_the_last_five_backups_stay_private() {
+    let world = World::new();
+    for turn in 0..7 {
+        world.put(&world.user(), &format!("{{\"turn\": {turn}}}"));
+        world.ok(&["install"]);
+    }
+    let backups: Vec<PathBuf> =
+        fs::read_dir(world.state().join("backups")).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(backups.len(), 5, "{backups:?}");
+    let mut texts: Vec<String> =
+        backups.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    texts.sort();
+    assert_eq!(texts, [2, 3, 4, 5, 6].map(|turn| format!("{{\"turn\": {turn}}}")));
+    for file in backups.iter().chain([&world.state().join("installs.json")]) {
+        assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert_eq!(fs::metadata(world.state()).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn sx_10_invalid_settings_are_refused_untouched_with_the_place() {
+    for (bytes, place) in [
+        (b"{\n  // mine\n}".as_slice(), ":2:3: comments are not JSON"),
+        (b"{\n  \"a\": 1,\n}", ":2:9: a comma before `}`"),
+        (b"[]", ":1:1: the whole file is a list"),
+        (b"{\"hooks\": []}", ":1:11: `hooks` is a list"),
+        (b"{\"hooks\": {\"Stop\": 1}}", ":1:20: `hooks.Stop` is a number"),
+        (b"\xff\xfe{\0}\0", ":1:1: not valid UTF-8"),
+        (b"{\"a\": \"\xe9\"}", ":1:8: not valid UTF-8"),
+    ] {
+        let world = World::new();
+        world.put(&world.user(), "");
+        fs::write(world.user(), bytes).unwrap();
+        let done = world.run(&["install"]);
+        assert_eq!(done.code, 2, "{place}");
+        assert!(done.err.contains(place), "{place}: {}", done.err);
+        assert!(done.err.contains("^") && done.err.contains("hint: "), "{}", done.err);
+        assert_eq!(fs::read(world.user()).unwrap(), bytes);
+        assert!(!world.state().exists(), "nothing was made for a refusal");
+        assert_eq!(world.run(&["status"]).code, 1);
+    }
+}
+
+#[test]
+fn sx_10_dry_run_prints_the_edit_and_writes_nothing() {
+    let world = World::new();
+    world.put(&world.user(), "{\n  \"a\": 1\n}\n");
+    let before = fs::metadata(world.user()).unwrap();
+    let done = world.ok(&["install", "--dry-run"]);
+    assert!(done.out.contains("-  \"a\": 1\n+  \"a\": 1,\n+  \"hooks\": {"), "{}", done.out);
+    assert_eq!(fs::metadata(world.user()).unwrap().ino(), before.ino());
+    assert!(!world.home().join(".local").exists());
+    world.ok(&["install"]);
+    let text = fs::read_to_string(world.user()).unwrap();
+    assert!(world.ok(&["install", "--dry-run"]).out.contains("nothing to do"));
+    let done = world.ok(&["uninstall", "--dry-run", "--purge"]);
+    assert!(done.out.contains("-  \"hooks\": {") && done.out.contains("Would remove"));
+    assert_eq!(fs::read_to_string(world.user()).unwrap(), text);
+    assert!(world.state().join("installs.json").exists());
+}
+
+#[test]
+fn sx_10_what_cannot_be_written_is_left_alone() {
+    // As root nothing is read-only: run as somebody else then.
+    let world = World::new();
+    world.put(&world.user(), "{\"a\": 1}");
+    let program = world.root().join("bin/hookctl");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    copy(Path::new(BIN), &program);
+    for dir in [world.root(), world.home(), world.project(), program.parent().unwrap().into()] {
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let state = world.root().join("state");
+    fs::create_dir(&state).unwrap();
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).unwrap();
+    let claude = world.home().join(".claude");
+    fs::set_permissions(&claude, fs::Permissions::from_mode(0o555)).unwrap();
+    let args = ["install", "--state", state.to_str().unwrap()];
+    let mut command = world.command_of(&program, &args);
+    if fs::metadata(&claude).unwrap().uid() == 0 {
+        command.uid(65534).gid(65534);
+    }
+    let done = Done::from(command.output().unwrap());
+    fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(done.code, 2, "{}", done.err);
+    assert!(done.err.contains("cannot write in") && done.err.contains(".claude"), "{}", done.err);
+    assert_eq!(fs::read_to_string(world.user()).unwrap(), "{\"a\": 1}");
+    assert_eq!(fs::read_dir(&claude).unwrap().count(), 1);
+
+    // A state directory that cannot be made: nothing is edited without its way back.
+    world.put(&world.root().join("file"), "");
+    let done = world.run(&["install", "--state", world.root().join("file/x").to_str().unwrap()]);
+    assert_eq!(done.code, 2);
+    assert_eq!(fs::read_to_string(world.user()).unwrap(), "{\"a\": 1}");
+    // Nor is something that is not a file.
+    fs::remove_file(world.user()).unwrap();
+    fs::create_dir(world.user()).unwrap();
+    assert!(world.run(&["install"]).err.contains("not a regular file"));
+}
+
+#[test]
+fn sx_10_two_hundred_at_once_lose_no_key() {
+    const PROCESSES: usize = 200;
+    const WRITERS: usize = 40;
+    let world = World::new();
+    world.put(&world.user(), "{\n  \"start\": true\n}\n");
+    let states: Vec<String> =
+        (0..3).map(|i| world.root().join(format!("s{i}")).display().to_string()).collect();
+    let next = AtomicUsize::new(0);
+    let foreign = |i: usize| {
+        // Another writer that keeps to the lock on the directory.
+        let dir = world.user().parent().unwrap().to_path_buf();
+        let lock = File::open(&dir).unwrap();
+        lock.lock().unwrap();
+        let mut settings = world.json(&world.user());
+        settings[format!("key{i}")] = json!(i);
+        let temporary = dir.join(format!("foreign{i}"));
+        fs::write(&temporary, serde_json::to_string_pretty(&settings).unwrap()).unwrap();
+        fs::rename(temporary, world.user()).unwrap();
+    };
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    if i >= PROCESSES {
+                        return;
+                    }
+                    if i.is_multiple_of(PROCESSES / WRITERS) {
+                        foreign(i / (PROCESSES / WRITERS));
+                    }
+                    let state = states[i % 3].as_str();
+                    let done = match i % 4 {
+                        0 => world.run(&["uninstall", "--state", state]),
+                        1 => world.run(&["install", "--state", state, "--events", "Stop"]),
+                        _ => world.run(&["install", "--state", state]),
+                    };
+                    assert_eq!(done.code, 0, "{}", done.err);
+                }
+            });
+        }
+    });
+    world.ok(&["install"]);
+    let settings = world.json(&world.user());
+    for event in USUAL {
+        assert_eq!(entries(&settings, event).len(), 1, "{event}");
+    }
+    world.ok(&["uninstall"]);
+    let settings = world.json(&world.user());
+    assert_eq!(settings["start"], json!(true));
+    for i in 0..WRITERS {
+        assert_eq!(settings[format!("key{i}")], json!(i), "{settings:#}");
+    }
+    // An empty `hooks` may stay: which of the three state directories knows that it was ours is
+    // a matter of the order they came in.
+    let hooks = settings.get("hooks").map_or(0, |hooks| {
+        assert_eq!(*hooks, json!({}));
+        1
+    });
+    assert_eq!(settings.as_object().unwrap().len(), WRITERS + 1 + hooks);
+    assert_eq!(fs::read_dir(world.home().join(".claude")).unwrap().count(), 1, "no litter");
+}
+
+#[test]
+fn sx_11_scopes_and_their_entries() {
+    let world = World::new();
+    let project = world.project().join(".claude/settings.json");
+    let local = world.project().join(".claude/settings.local.json");
+    let inside = world.project().join("deep/er");
+    fs::create_dir_all(&inside).unwrap();
+
+    let done: Done = world
+        .command(&["install", "--scope", "project"])
+        .current_dir(inside)
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(done.code, 0, "{}", done.err);
+    let settings = world.json(&project);
+    let entry = entries(&settings, "PreToolUse")[0];
+    assert_eq!(
+        *entry,
+        json!({
+            "type": "command",
+            "command": "hookctl",
+            "args": ["hook", "--agent", "claude", "--event", "PreToolUse", "--timeout", "600"],
+            "timeout": 600,
+        })
+    );
+    assert!(settings["hooks"]["PreToolUse"][0].get("matcher").is_none());
+    assert!(done.err.contains("not in PATH"), "{}", done.err);
+
+    for other in ["user", "local"] {
+        let done = world.run(&["install", "--scope", other]);
+        assert_eq!(done.code, 1, "{}", done.out);
+        assert!(done.err.contains("--also") && done.err.contains("project"), "{}", done.err);
+    }
+    assert!(!local.exists() && !world.user().exists());
+
+    world.ok(&["install", "--scope", "local", "--also"]);
+    let settings = world.json(&local);
+    let args = entries(&settings, "Stop")[0]["args"].clone();
+    let config = world.home().join(".config/hookctl").display().to_string();
+    let state = world.state().display().to_string();
+    assert_eq!(
+        args,
+        json!([
+            "hook",
+            "--agent",
+            "claude",
+            "--event",
+            "Stop",
+            "--config",
+            config,
+            "--state",
+            state,
+            "--timeout",
+            "600"
+        ])
+    );
+    let program = entries(&settings, "Stop")[0]["command"].as_str().unwrap().to_string();
+    assert_eq!(Path::new(&program), Path::new(BIN).canonicalize().unwrap());
+
+    world.ok(&["uninstall"]);
+    assert!(!world.project().join(".claude").exists());
+}
+
+#[test]
+fn sx_11_places_follow_the_environment() {
+    let world = World::new();
+    let dir = world.root().join("elsewhere");
+    let done: Done =
+        world.command(&["install"]).env("CLAUDE_CONFIG_DIR", &dir).output().unwrap().into();
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(dir.join("settings.json").exists() && !world.user().exists());
+
+    // At home the project's file would be the user's own.
+    let done: Done = world
+        .command(&["install", "--scope", "project"])
+        .current_dir(world.home())
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("is not a project"), "{}", done.err);
+}
+
+#[test]
+fn sx_12_timeouts_are_explicit_and_in_seconds() {
+    let world = World::new();
+    world.ok(&["install"]);
+    let settings = world.json(&world.user());
+    for event in USUAL {
+        let want = match *event {
+            "PreToolUse" | "PermissionRequest" | "Stop" | "SubagentStop" => 600,
+            "UserPromptSubmit" => 30,
+            "SessionEnd" => 5,
+            _ => 60,
+        };
+        let entry = entries(&settings, event)[0];
+        assert_eq!(entry["timeout"], want, "{event}");
+        let args = entry["args"].as_array().unwrap();
+        assert_eq!(args[args.len() - 2..], [json!("--timeout"), json!(want.to_string())]);
+    }
+    assert!(settings["hooks"].as_object().unwrap().keys().len() == USUAL.len());
+}
+
+#[test]
+fn sx_13_fail_closed_where_the_client_knows_it() {
+    let world = World::new();
+    let done = world.ok(&["install", "--fail-closed"]);
+    assert!(done.out.contains("2.1.197 and older ignore"), "{}", done.out);
+    let settings = world.json(&world.user());
+    let closed = ["PreToolUse", "PermissionRequest", "UserPromptSubmit", "PostToolUse"];
+    for event in USUAL {
+        let entry = entries(&settings, event)[0];
+        assert_eq!(entry.get("onFailure").is_some(), closed.contains(event), "{event}");
+    }
+    assert_eq!(world.user_status()["state"], "installed");
+    assert_eq!(world.user_status()["fails_closed"].as_array().unwrap().len(), 4);
+    assert!(world.ok(&["status"]).out.contains("fails closed on PreToolUse"));
+    let done = world.ok(&["install"]);
+    assert!(done.out.contains("PreToolUse replaced (fails closed)"), "{}", done.out);
+    assert!(world.ok(&["status"]).out.contains("the agent goes on"));
+}
+
+#[test]
+fn loosening_is_for_humans() {
+    let world = World::new();
+    let as_agent = |args: &[&str]| -> Done {
+        world.command(args).env("CLAUDECODE", "1").output().unwrap().into()
+    };
+    assert_eq!(as_agent(&["install", "--events", "PreToolUse"]).code, 0);
+    assert_eq!(as_agent(&["install", "--events", "PreToolUse,Stop"]).code, 0, "adding is fine");
+    let text = fs::read_to_string(world.user()).unwrap();
+    for args in [
+        &["uninstall"][..],
+        &["uninstall", "--purge"],
+        &["uninstall", "--scope", "local", "--purge"],
+        &["install", "--events", "Stop"],
+        &["install", "--config", "/tmp/evil", "--events", "PreToolUse,Stop"],
+    ] {
+        let done = as_agent(args);
+        assert_eq!(done.code, 1, "{args:?} {}", done.err);
+        assert!(done.err.contains("CLAUDECODE"), "{}", done.err);
+        assert_eq!(fs::read_to_string(world.user()).unwrap(), text);
+        assert!(world.state().join("installs.json").exists());
+    }
+}
+
+#[test]
+fn purge_removes_our_state_and_nothing_else() {
+    let world = World::new();
+    world.put(&world.user(), "{}");
+    world.put(&world.home().join(".config/hookctl/config.toml"), "");
+    world.ok(&["install"]);
+    world.put(&world.state().join("journal.jsonl"), "{}\n");
+    world.put(&world.state().join("theirs.txt"), "x");
+    let done = world.ok(&["uninstall", "--purge"]);
+    assert!(done.out.contains("journal.jsonl") && done.out.contains("theirs.txt (not hookctl's)"));
+    let left: Vec<_> =
+        fs::read_dir(world.state()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["theirs.txt"]);
+    assert!(world.home().join(".config/hookctl/config.toml").exists());
+    fs::remove_file(world.state().join("theirs.txt")).unwrap();
+    world.ok(&["uninstall", "--purge"]);
+    assert!(!world.state().exists());
+}
+
+#[test]
+fn status_says_what_switches_the_guard_off() {
+    let world = World::new();
+    world.ok(&["install"]);
+    let installed = fs::read_to_string(world.user()).unwrap();
+    let project = world.project().join(".claude/settings.json");
+    let not_in_effect = |why: &str| {
+        let (code, report) = world.status();
+        assert_eq!((code, &report["in_effect"]), (1, &json!(false)), "{why}");
+        assert!(report["problems"].to_string().contains(why), "{why}: {}", report["problems"]);
+    };
+
+    world.put(&project, "{\"disableAllHooks\": true}");
+    not_in_effect("disableAllHooks");
+    world.put(&project, "{\"allowManagedHooksOnly\": true}");
+    assert_eq!(world.status().0, 0, "of no effect outside managed settings");
+    fs::remove_file(&project).unwrap();
+
+    // One bad entry of somebody else costs the whole file.
+    let bad = r#""PreToolUse": [ {"hooks": [{"type": "command", "command": "x", "timeout": 0}]},"#;
+    world.put(&world.user(), &installed.replacen("\"PreToolUse\": [", bad, 1));
+    not_in_effect("the agent drops the whole file");
+    let done = world.ok(&["install"]);
+    assert!(done.err.contains("drops this WHOLE file"), "{}", done.err);
+    world.put(&world.user(), &installed);
+
+    let pause = |until: u64| {
+        world.put(&world.state().join("pause.json"), &json!({"until": until}).to_string())
+    };
+    pause(1);
+    assert_eq!(world.status().0, 0);
+    pause(99_999_999_999);
+    not_in_effect("paused");
+    fs::remove_file(world.state().join("pause.json")).unwrap();
+
+    world.put(
+        &world.state().join("journal.jsonl"),
+        "{\"event\":\"Stop\"}\n{\"event\":\"PreToolUse\"}\n",
+    );
+    let (code, report) = world.status();
+    assert_eq!((code, &report["last_event"]["event"]), (0, &json!("PreToolUse")));
+}
+
+#[test]
+fn verify_runs_the_registered_command_line() {
+    let world = World::new();
+    world.ok(&["install"]);
+    let program = world.root().join("bin/hookctl");
+    let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no [pack:x]"}}"#;
+    let version = concat!("hookctl ", env!("CARGO_PKG_VERSION"));
+    let script = |body: &str| {
+        let text =
+            format!("#!/bin/sh\n[ \"$1\" = --version ] && {{ echo '{version}'; exit; }}\n{body}\n");
+        let source = world.root().join("script");
+        world.put(&source, &text);
+        fs::set_permissions(&source, fs::Permissions::from_mode(0o755)).unwrap();
+        copy(&source, &program);
+    };
+    let text = fs::read_to_string(world.user()).unwrap();
+    let this = Path::new(BIN).canonicalize().unwrap().display().to_string();
+    world.put(&world.user(), &text.replace(&this, &program.display().to_string()));
+    let verify = || {
+        let done = world.run(&["status", "--verify", "--json"]);
+        let report: Value = serde_json::from_str(&done.out).unwrap();
+        (done.code, report["verify"].as_array().unwrap().clone())
+    };
+
+    script(&format!("read x; case \"$x\" in *'rm -rf /'*) echo '{deny}';; esac"));
+    let (code, probes) = verify();
+    assert_eq!(code, 0, "{probes:?}");
+    assert_eq!(probes.len(), 3);
+    assert_eq!(probes[2]["came"], "deny: no [pack:x]");
+
+    for (body, came) in [
+        ("exit 1", "exit 1"),
+        ("echo hello", "not JSON"),
+        ("read x; exit 0", "silent"),
+        ("sleep 30", "no answer within 5 s"),
+    ] {
+        script(body);
+        let (code, probes) = verify();
+        assert_eq!(code, 1, "{body}: {probes:?}");
+        assert!(probes[2]["came"].as_str().unwrap().contains(came), "{body}: {probes:?}");
+    }
+}
+
+#[test]
+fn help_completions_and_man_page_are_there() {
+    let world = World::new();
+    assert!(world.ok(&["--help"]).out.contains("Examples:"));
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(world.ok(&["completions", shell]).out.contains("uninstall"), "{shell}");
+    }
+    let page = world.ok(&["man"]).out;
+    assert!(page.starts_with(".ie") && page.contains("HOOKCTL INSTALL"), "{page}");
+    assert_eq!(world.run(&["bogus"]).code, 2);
+    assert_eq!(world.run(&["completions", "bogus"]).code, 2);
+    let colored = world.ok_colored();
+    assert!(colored.contains("\u{1b}["));
+    assert!(!world.run(&["status"]).out.contains('\u{1b}'), "no terminal, no colours");
+}
+
+impl World {
+    fn ok_colored(&self) -> String {
+        self.run(&["status", "--color", "always"]).out
+    }
+}

@@ -1,0 +1,441 @@
+//! Settings files of every hand: what install writes into them, and that undo gives them back.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use hookctl::event::Kind;
+use hookctl::paths::Paths;
+use hookctl::settings::edit::Doc;
+use hookctl::settings::hooks::{self, Wanted};
+use hookctl::settings::{self, Error, Mode, json};
+use proptest::prelude::*;
+
+const MODE: Mode = Mode { dry_run: false, may_loosen: true };
+
+fn wanted(events: &[Kind]) -> Wanted {
+    Wanted {
+        command: "/usr/local/bin/hookctl".into(),
+        agent: "claude",
+        places: ["--config", "/home/é/c", "--state", "/home/é/s"].map(String::from).to_vec(),
+        events: events.iter().map(|kind| (*kind, 60)).collect(),
+        fail_closed: Some(true),
+    }
+}
+
+const EVENTS: &[Kind] =
+    &[Kind::PreToolUse, Kind::PermissionRequest, Kind::PostToolUse, Kind::Stop, Kind::SessionEnd];
+
+struct Place {
+    _dir: tempfile::TempDir,
+    paths: Paths,
+    file: PathBuf,
+}
+
+fn place() -> Place {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().canonicalize().unwrap();
+    let paths = Paths {
+        managed: home.join("managed.toml"),
+        config: home.join("config"),
+        state: home.join("state"),
+        home: home.clone(),
+    };
+    Place { _dir: dir, paths, file: home.join(".claude/settings.json") }
+}
+
+fn put(file: &Path, text: &str) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+/// JSON as a text has it: literals raw, duplicate keys possible.
+#[derive(Debug, Clone)]
+enum Json {
+    Raw(String),
+    List(Vec<Json>),
+    Object(Vec<(String, Json)>),
+}
+
+/// How a text is laid out.
+#[derive(Debug, Clone)]
+struct Layout {
+    bom: bool,
+    newline: &'static str,
+    /// None = one line.
+    indent: Option<&'static str>,
+    colon: &'static str,
+    comma: &'static str,
+    end: &'static str,
+    /// White space inside empty containers.
+    hollow: &'static str,
+}
+
+fn layout() -> impl Strategy<Value = Layout> {
+    (
+        any::<bool>(),
+        prop::sample::select(vec!["\n", "\r\n"]),
+        prop::sample::select(vec![Some("  "), Some("    "), Some("\t"), Some(""), None, None]),
+        prop::sample::select(vec![":", ": ", " : ", ":\t"]),
+        prop::sample::select(vec![",", ", ", " , "]),
+        prop::sample::select(vec!["", "\n", "\r\n", "\n\n", "  "]),
+        prop::sample::select(vec!["", "", " ", "\n  "]),
+    )
+        .prop_map(|(bom, newline, indent, colon, comma, end, hollow)| Layout {
+            bom,
+            newline,
+            indent,
+            colon,
+            comma,
+            end,
+            hollow,
+        })
+}
+
+fn render(json: &Json, layout: &Layout) -> String {
+    let mut text = String::new();
+    if layout.bom {
+        text.push('\u{feff}');
+    }
+    node(json, layout, 0, &mut text);
+    text + layout.end
+}
+
+fn node(json: &Json, layout: &Layout, depth: usize, text: &mut String) {
+    let children: Vec<(Option<&str>, &Json)> = match json {
+        Json::Raw(raw) => return text.push_str(raw),
+        Json::List(items) => items.iter().map(|item| (None, item)).collect(),
+        Json::Object(members) => {
+            members.iter().map(|(key, value)| (Some(key.as_str()), value)).collect()
+        }
+    };
+    let (open, close) = if matches!(json, Json::List(_)) { ('[', ']') } else { ('{', '}') };
+    text.push(open);
+    if children.is_empty() {
+        text.push_str(layout.hollow);
+    }
+    let line = |depth: usize| match layout.indent {
+        Some(indent) => format!("{}{}", layout.newline, indent.repeat(depth)),
+        None => String::new(),
+    };
+    for (index, (key, value)) in children.iter().enumerate() {
+        if index > 0 {
+            text.push_str(if layout.indent.is_some() { "," } else { layout.comma });
+        }
+        text.push_str(&line(depth + 1));
+        if let Some(key) = key {
+            text.push_str(key);
+            text.push_str(layout.colon);
+        }
+        node(value, layout, depth + 1, text);
+    }
+    if !children.is_empty() {
+        text.push_str(&line(depth));
+    }
+    text.push(close);
+}
+
+fn raw(text: &str) -> Json {
+    Json::Raw(text.to_string())
+}
+
+fn key() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        r#""model""#,
+        r#""permissions""#,
+        r#""env""#,
+        r#""é😀""#,
+        r#""a\u00e9\"b""#,
+        r#""""#,
+        r#""matcher""#,
+        r#""x""#,
+    ])
+    .prop_map(String::from)
+}
+
+fn junk() -> impl Strategy<Value = Json> {
+    let leaf = prop::sample::select(vec![
+        "null",
+        "true",
+        "false",
+        "0",
+        "-1.5e+3",
+        "1E5",
+        r#""""#,
+        r#""text""#,
+        r#""é \\ \/ \n""#,
+        r#""hooks""#,
+        r#""日本語""#,
+        r#""{[,]}:""#,
+    ])
+    .prop_map(raw);
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Json::List),
+            prop::collection::vec((key(), inner), 0..4).prop_map(Json::Object),
+        ]
+    })
+}
+
+fn group() -> impl Strategy<Value = Json> {
+    let entry = prop::sample::select(vec![
+        r#"{"type":"command","command":"echo hookctl"}"#,
+        r#"{ "type": "command", "command": "~/guard.sh", "timeout": 5.0 }"#,
+        r#"{"type":"http","url":"https://x.org/","x-mark":1}"#,
+        "{\"type\":\"command\",\n\t\"command\":\"x\",\"args\":[]}",
+    ])
+    .prop_map(raw);
+    let matcher = prop::option::of(prop::sample::select(vec![r#""Bash""#, r#""*""#, r#""""#]));
+    (matcher, prop::collection::vec(entry, 0..3)).prop_map(|(matcher, entries)| {
+        let mut members = Vec::new();
+        members.extend(matcher.map(|matcher| (r#""matcher""#.to_string(), raw(matcher))));
+        members.push((r#""hooks""#.to_string(), Json::List(entries)));
+        Json::Object(members)
+    })
+}
+
+fn hooks_object() -> impl Strategy<Value = Json> {
+    let event = prop::sample::select(vec![
+        r#""PreToolUse""#,
+        r#""Stop""#,
+        r#""PostToolUse""#,
+        r#""SessionStart""#,
+        r#""Unheard""#,
+    ])
+    .prop_map(String::from);
+    prop::collection::vec((event, prop::collection::vec(group(), 0..3)), 0..4).prop_map(|events| {
+        Json::Object(events.into_iter().map(|(event, list)| (event, Json::List(list))).collect())
+    })
+}
+
+fn settings_json() -> impl Strategy<Value = Json> {
+    let hooks = hooks_object().prop_map(|hooks| (r#""hooks""#.to_string(), hooks));
+    let member = prop_oneof![3 => (key(), junk()), 1 => hooks];
+    prop::collection::vec(member, 0..5).prop_map(Json::Object)
+}
+
+/// PROPTEST_CASES for a long run.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(64)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
+
+    #[test]
+    fn s0_22_s0_23_install_is_idempotent_and_uninstall_gives_the_bytes_back(
+        json in settings_json(),
+        layout in layout(),
+    ) {
+        let before = render(&json, &layout);
+        let place = place();
+        put(&place.file, &before);
+        let wanted = wanted(EVENTS);
+
+        let outcome = settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
+        let written = fs::read_to_string(&place.file).unwrap();
+        prop_assert_eq!(outcome.after.as_deref(), Some(written.as_str()));
+        let read = settings::read(&place.file).unwrap().unwrap();
+        prop_assert_eq!(read.survey.own.iter().filter(|own| own.seen).count(), EVENTS.len());
+        // The client parses it as serde_json does, and finds our entries.
+        let value: serde_json::Value =
+            serde_json::from_str(written.trim_start_matches('\u{feff}')).unwrap();
+        for kind in EVENTS {
+            prop_assert!(value["hooks"][kind.name()].to_string().contains("/bin/hookctl"));
+        }
+
+        let inode = fs::metadata(&place.file).unwrap().ino();
+        let again = settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
+        prop_assert!(!again.changed() && again.changes.is_empty());
+        prop_assert_eq!(fs::metadata(&place.file).unwrap().ino(), inode, "not even rewritten");
+
+        settings::uninstall(&place.paths, &place.file, MODE).unwrap();
+        prop_assert_eq!(fs::read_to_string(&place.file).unwrap(), before);
+    }
+
+    #[test]
+    fn s0_24_taking_entries_out_one_by_one_leaves_every_other_byte(
+        json in settings_json(),
+        mut layout in layout(),
+        prefix in any::<bool>(),
+    ) {
+        // What was inside an empty container that we filled cannot be known without the record.
+        layout.hollow = "";
+        let before = render(&json, &layout);
+        let wanted = wanted(EVENTS);
+        let mut doc = Doc::new(&before).unwrap();
+        let created = hooks::creates(&doc, &doc, &wanted);
+        hooks::install(&mut doc, &wanted, &created).unwrap();
+
+        // A foreign edit in between stays.
+        let (mut now, mut want) = (doc.text(), before.clone());
+        if prefix && !matches!(&json, Json::Object(members) if members.is_empty()) {
+            now = now.replacen('{', "{ \"zz\":\t[1, 2 ] ,", 1);
+            want = want.replacen('{', "{ \"zz\":\t[1, 2 ] ,", 1);
+        }
+        let mut doc = Doc::new(&now).unwrap();
+        hooks::strip(&mut doc, Some(&created)).unwrap();
+        prop_assert_eq!(doc.text(), want);
+    }
+
+    #[test]
+    fn s0_24_a_foreign_edit_between_install_and_uninstall_stays(
+        json in settings_json(),
+        layout in layout(),
+    ) {
+        let before = render(&json, &layout);
+        let place = place();
+        put(&place.file, &before);
+        let wanted = wanted(EVENTS);
+        settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
+        let written = fs::read_to_string(&place.file).unwrap();
+        let mut doc = Doc::new(&written).unwrap();
+        doc.append(&[], Some("theirs"), &serde_json::json!({"deep": ["x"]})).unwrap();
+        put(&place.file, &doc.text());
+        settings::uninstall(&place.paths, &place.file, MODE).unwrap();
+
+        let after = fs::read_to_string(&place.file).unwrap();
+        let value = |text: &str| -> serde_json::Value {
+            serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap()
+        };
+        let mut want = value(&before);
+        want["theirs"] = serde_json::json!({"deep": ["x"]});
+        prop_assert_eq!(value(&after), want);
+    }
+
+    #[test]
+    fn an_install_of_other_events_keeps_the_way_back(
+        json in settings_json(),
+        layout in layout(),
+        first in prop::sample::subsequence(EVENTS, 1..=EVENTS.len()),
+        second in prop::sample::subsequence(EVENTS, 1..=EVENTS.len()),
+    ) {
+        let before = render(&json, &layout);
+        let place = place();
+        put(&place.file, &before);
+        for events in [&first, &second] {
+            let wanted = wanted(events);
+            settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
+            let own = settings::read(&place.file).unwrap().unwrap().survey.own;
+            let mut names: Vec<&str> = own.iter().map(|own| own.event.as_str()).collect();
+            names.sort_unstable();
+            let mut want: Vec<&str> = events.iter().map(|kind| kind.name()).collect();
+            want.sort_unstable();
+            prop_assert_eq!(names, want);
+        }
+        settings::uninstall(&place.paths, &place.file, MODE).unwrap();
+        prop_assert_eq!(fs::read_to_string(&place.file).unwrap(), before);
+    }
+
+    #[test]
+    fn the_parser_is_as_strict_as_serde_json(
+        json in settings_json(),
+        layout in layout(),
+        at in any::<prop::sample::Index>(),
+        with in prop::sample::select(vec!["", "", ",", "}", "{", "]", "[", "\"", ":", "\\", "/", "//", "0", "-", ".", "\u{1}", "e", "\u{a0}"]),
+    ) {
+        let mut text = render(&json, &Layout { bom: false, ..layout });
+        let chars: Vec<(usize, char)> = text.char_indices().collect();
+        let (start, c) = chars[at.index(chars.len())];
+        let end = if with.is_empty() { start + c.len_utf8() } else { start };
+        text.replace_range(start..end, with);
+        let theirs = serde_json::from_str::<serde_json::Value>(&text);
+        let ours = json::parse(&text);
+        prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{:?}", text);
+        match (ours, theirs) {
+            (Ok(node), Ok(value)) => prop_assert_eq!(node.value().to_string(), value.to_string()),
+            (Err(fault), _) => {
+                let (line, column) = fault.position(&text);
+                prop_assert!(line >= 1 && column >= 1);
+                prop_assert!(fault.show(Path::new("x"), &text).contains("^"));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_examples_become_what_is_written_beside_them() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/settings");
+    let mut count = 0;
+    for entry in fs::read_dir(&dir).unwrap().flatten() {
+        let input = entry.path();
+        if input.extension().is_none_or(|end| end != "in") {
+            continue;
+        }
+        count += 1;
+        let before = fs::read_to_string(&input).unwrap();
+        let mut doc = Doc::new(&before).unwrap();
+        let wanted = wanted(&[Kind::PreToolUse, Kind::Stop]);
+        let created = hooks::creates(&doc, &doc, &wanted);
+        hooks::install(&mut doc, &wanted, &created).unwrap();
+        let output = input.with_extension("out");
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&output, doc.text()).unwrap();
+        }
+        assert_eq!(doc.text(), fs::read_to_string(&output).unwrap(), "{}", input.display());
+        hooks::strip(&mut doc, Some(&created)).unwrap();
+        assert_eq!(doc.text(), before, "{}", input.display());
+    }
+    assert!(count >= 8, "{count}");
+}
+
+#[test]
+fn sx_10_a_file_that_changed_meanwhile_is_not_replaced() {
+    let place = place();
+    put(&place.file, "{\"theirs\": 1}");
+    let target = settings::file::Target::find(&place.file).unwrap();
+    let old = b"{}".as_slice();
+    assert!(!settings::file::exchange(&target, Some(old), Some(b"{\"ours\": 1}")).unwrap());
+    assert!(!settings::file::exchange(&target, Some(old), None).unwrap());
+    assert!(!settings::file::exchange(&target, None, Some(b"{}")).unwrap());
+    assert_eq!(fs::read_to_string(&place.file).unwrap(), "{\"theirs\": 1}");
+    let left: Vec<_> = fs::read_dir(place.file.parent().unwrap()).unwrap().collect();
+    assert_eq!(left.len(), 1, "no temporary file stays: {left:?}");
+}
+
+#[test]
+fn what_others_created_stays_even_when_empty() {
+    let place = place();
+    let before = "{\"hooks\": {\"Stop\": []}}";
+    put(&place.file, before);
+    settings::install(&place.paths, &place.file, "user", &wanted(EVENTS), MODE).unwrap();
+    let text = fs::read_to_string(&place.file).unwrap();
+    put(&place.file, &format!("{text}\n"));
+    settings::uninstall(&place.paths, &place.file, MODE).unwrap();
+    assert_eq!(fs::read_to_string(&place.file).unwrap(), format!("{before}\n"));
+}
+
+#[test]
+fn a_lost_record_does_not_keep_the_entries_in() {
+    let place = place();
+    put(&place.file, "{\n  \"model\": \"opus\"\n}\n");
+    settings::install(&place.paths, &place.file, "user", &wanted(EVENTS), MODE).unwrap();
+    fs::remove_dir_all(&place.paths.state).unwrap();
+    settings::uninstall(&place.paths, &place.file, MODE).unwrap();
+    assert_eq!(fs::read_to_string(&place.file).unwrap(), "{\n  \"model\": \"opus\"\n}\n");
+}
+
+#[test]
+fn what_may_not_loosen_does_not() {
+    let place = place();
+    put(&place.file, "{}");
+    let strict = Mode { dry_run: false, may_loosen: false };
+    let install = |events: &[Kind]| {
+        settings::install(&place.paths, &place.file, "user", &wanted(events), strict)
+    };
+    install(&[Kind::Stop]).unwrap();
+    install(EVENTS).unwrap();
+    install(EVENTS).unwrap();
+    let text = fs::read_to_string(&place.file).unwrap();
+    assert!(matches!(install(&[Kind::Stop]), Err(Error::Loosens(_))));
+    let mut open = wanted(EVENTS);
+    open.fail_closed = Some(false);
+    let opened = settings::install(&place.paths, &place.file, "user", &open, strict);
+    assert!(matches!(opened, Err(Error::Loosens(_))));
+    let gone = settings::uninstall(&place.paths, &place.file, strict);
+    assert!(matches!(gone, Err(Error::Loosens(_))));
+    assert_eq!(fs::read_to_string(&place.file).unwrap(), text);
+}
