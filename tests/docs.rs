@@ -73,8 +73,7 @@ fn the_schema_has_the_readers_keys_and_words() {
     same_keys(&definitions["rule"], RULE_KEYS.iter().chain(KEYS).collect());
     same_keys(&definitions["conditions"], KEYS.iter().collect());
     same_keys(&definitions["when"], WHEN_KEYS.iter().collect());
-    let events: BTreeSet<&str> =
-        Kind::ALL.iter().map(|kind| kind.name()).chain(["*"]).collect();
+    let events: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain(["*"]).collect();
     assert_eq!(words(&definitions["event"]), events);
     assert_eq!(words(&definitions["effect"]), effect_words().collect());
 }

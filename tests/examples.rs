@@ -180,11 +180,8 @@ fn decision(answer: &str) -> &str {
         return "halt";
     }
     let specific = &answer["hookSpecificOutput"];
-    let said = [
-        &specific["permissionDecision"],
-        &specific["decision"]["behavior"],
-        &answer["decision"],
-    ];
+    let said =
+        [&specific["permissionDecision"], &specific["decision"]["behavior"], &answer["decision"]];
     match said.into_iter().find_map(Value::as_str) {
         Some("deny" | "block") => "deny",
         Some("ask") => "ask",
