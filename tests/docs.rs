@@ -10,8 +10,9 @@ use hookctl::agent::AGENTS;
 use hookctl::agent::claude::Claude;
 use hookctl::agent::{Agent as _, EventSpec};
 use hookctl::event::Kind;
+use hookctl::rule::Layer;
 use hookctl::rule::condition::{KEYS, WHEN_KEYS, effect_words};
-use hookctl::rule::file::{RULE_KEYS, TOP_KEYS};
+use hookctl::rule::file::{self, RULE_KEYS, TOP_KEYS};
 use hookctl::rule::template;
 use serde_json::Value;
 
@@ -154,6 +155,41 @@ fn the_reference_of_rules_is_complete() {
         named("fault", code);
     }
     assert!(missing.is_empty(), "docs/rules.md does not name:\n{}", missing.join("\n"));
+}
+
+/// What is wrong with the rules in a text, but that they do nothing.
+fn faults(text: &str) -> Vec<String> {
+    file::read(text, Path::new("x.toml"), Layer::Managed, None)
+        .faults
+        .iter()
+        .filter(|fault| fault.code != "no-effect")
+        .map(|fault| fault.report("docs", text))
+        .collect()
+}
+
+#[test]
+fn every_rule_that_is_shown_is_free_of_faults() {
+    let mut all = Vec::new();
+    let mut blocks = 0;
+    for name in ["README.md", "docs/rules.md"] {
+        let text = read(name);
+        for block in text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+            let headless = !block.contains("[rule.");
+            all.extend(faults(&format!("{}{block}", if headless { "[rule.x]\n" } else { "" })));
+            blocks += 1;
+        }
+    }
+    // The examples between backquotes: a key of rules and its value.
+    let text = read("docs/rules.md").replace("\\|", "|");
+    for code in text.split('`').skip(1).step_by(2) {
+        let Some((key, _)) = code.split_once(" = ") else { continue };
+        if !code.contains(" ... ") && RULE_KEYS.iter().chain(KEYS).any(|(known, _)| *known == key) {
+            all.extend(faults(&format!("[rule.x]\n{code}\n")));
+            blocks += 1;
+        }
+    }
+    assert!(blocks > 30, "the examples are not found any more: {blocks}");
+    assert!(all.is_empty(), "{}", all.join("\n"));
 }
 
 /// A row of the README's table of events.
