@@ -103,7 +103,8 @@ fn once() -> usize {
 
 fn run(path: &Path) -> datatest_stable::Result<()> {
     let text = fs::read_to_string(path)?;
-    let file: File = toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let file: File =
+        toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut wrong = Vec::new();
     for (at, case) in file.case.iter().enumerate() {
         if let Err(why) = check(&file, case) {

@@ -58,7 +58,11 @@ fn commands(analysis: &Analysis) -> Vec<String> {
         .iter()
         .map(|c| {
             let options: Vec<&str> = c.options.iter().map(|o| o.name.as_str()).collect();
-            if options.is_empty() { c.name.clone() } else { format!("{}({})", c.name, options.join(" ")) }
+            if options.is_empty() {
+                c.name.clone()
+            } else {
+                format!("{}({})", c.name, options.join(" "))
+            }
         })
         .collect()
 }
@@ -86,7 +90,8 @@ fn tool(name: &str, input: serde_json::Value, cwd: &str) -> Analysis {
 fn cases() {
     let mut faults = Vec::new();
     let mut count = 0;
-    let mut files: Vec<_> = std::fs::read_dir("tests/effects").unwrap().map(|e| e.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir("tests/effects").unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
     for file in files {
         let table: toml::Table = toml::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
@@ -101,8 +106,16 @@ fn cases() {
             };
             count += 1;
             let got = render(&analysis);
-            let title = case.get("run").or(case.get("input")).map(ToString::to_string).unwrap_or_default();
-            let mut fault = |text: String| faults.push(format!("{}: {title}\n  {text}\n  got {got:?}\n  commands {:?}\n  notes {:?}", file.display(), commands(&analysis), analysis.notes));
+            let title =
+                case.get("run").or(case.get("input")).map(ToString::to_string).unwrap_or_default();
+            let mut fault = |text: String| {
+                faults.push(format!(
+                    "{}: {title}\n  {text}\n  got {got:?}\n  commands {:?}\n  notes {:?}",
+                    file.display(),
+                    commands(&analysis),
+                    analysis.notes
+                ))
+            };
             if let Some(only) = strings(case, "only")
                 && only != got
             {
@@ -114,7 +127,9 @@ fn cases() {
                 }
             }
             for bad in strings(case, "not").unwrap_or_default() {
-                if got.iter().any(|g| *g == bad || bad.ends_with('*') && g.starts_with(bad.trim_end_matches('*'))) {
+                if got.iter().any(|g| {
+                    *g == bad || bad.ends_with('*') && g.starts_with(bad.trim_end_matches('*'))
+                }) {
                     fault(format!("must not have {bad:?}"));
                 }
             }
@@ -146,12 +161,20 @@ fn cases() {
 fn show() {
     let Ok(text) = std::env::var("EFFECTS") else { return };
     let lines = match text.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(file).unwrap().lines().map(|l| l.replace("\\n", "\n")).collect(),
+        Some(file) => {
+            std::fs::read_to_string(file).unwrap().lines().map(|l| l.replace("\\n", "\n")).collect()
+        }
         None => vec![text],
     };
     for line in lines {
         let start = std::time::Instant::now();
         let analysis = shell::analyse(&line, &place("/home/dev/project"));
-        println!("$ {line}\n  {:?}\n  {:?} {:?} {:?}", render(&analysis), commands(&analysis), analysis.notes, start.elapsed());
+        println!(
+            "$ {line}\n  {:?}\n  {:?} {:?} {:?}",
+            render(&analysis),
+            commands(&analysis),
+            analysis.notes,
+            start.elapsed()
+        );
     }
 }

@@ -148,7 +148,11 @@ fn s4_16_s4_18_a_thousand_bad_inputs_end_with_0_or_2() {
             let named = round % 2 == 0;
             let args: &[&str] = if named { &["hook", "--event", event] } else { &["hook"] };
             let output = home.run(args, &bad);
-            assert_lawful(&output, name.starts_with("PreCompact"), &format!("{name} round {round}"));
+            assert_lawful(
+                &output,
+                name.starts_with("PreCompact"),
+                &format!("{name} round {round}"),
+            );
             count += 1;
         }
     }
@@ -280,7 +284,8 @@ fn sx_15_an_oversized_payload_is_drained_then_asked_about() {
     let mut child = home.command(&["hook"]).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || {
-        let start = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":""#;
+        let start =
+            br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":""#;
         stdin.write_all(start)?;
         let chunk = vec![b'x'; 1 << 20];
         for _ in 0..40 {
@@ -322,8 +327,7 @@ fn s4_05_session_end_is_quick_and_prints_nothing() {
 fn law_5_a_command_of_a_rule_ends_before_the_deadline() {
     let home = Home::new("[rule.slow]\ntool = \"Read\"\nrun = \"sleep 20\"\ndeny = \"slow\"\n");
     let start = Instant::now();
-    let output =
-        home.run(&["hook", "--timeout", "3"], read("/x").to_string().as_bytes());
+    let output = home.run(&["hook", "--timeout", "3"], read("/x").to_string().as_bytes());
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
     assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""));
 }
@@ -377,10 +381,7 @@ fn sx_09_one_redacted_line_for_each_decision() {
 #[test]
 fn the_journal_never_changes_a_decision() {
     let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
-    let output = home.run(
-        &["hook", "--state", "/proc/nowhere"],
-        read("/x").to_string().as_bytes(),
-    );
+    let output = home.run(&["hook", "--state", "/proc/nowhere"], read("/x").to_string().as_bytes());
     assert!(String::from_utf8_lossy(&output.stdout).contains("\"deny\""));
 }
 
@@ -424,10 +425,7 @@ fn s4_22_the_env_file_gets_quoted_exports_only_where_there_is_one() {
     let mut child = home.command(&["hook"]).env("CLAUDE_ENV_FILE", &file).spawn().unwrap();
     child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
     child.wait_with_output().unwrap();
-    assert_eq!(
-        fs::read_to_string(file).unwrap(),
-        "export GREETING='it'\\''s $(touch x)'\n"
-    );
+    assert_eq!(fs::read_to_string(file).unwrap(), "export GREETING='it'\\''s $(touch x)'\n");
 }
 
 #[test]

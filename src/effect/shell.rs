@@ -305,7 +305,8 @@ impl Walker<'_> {
                 self.stmt(&function.body);
             }
         }
-        let simple = matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
+        let simple =
+            matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
         let command = (simple && self.out.analysis.commands.len() > first).then_some(first);
         self.redirect_effects(stmt, command.or(self.parent));
         if let Some(outer) = outer {
@@ -336,7 +337,11 @@ impl Walker<'_> {
         let first = loop {
             links.push((at.op, &*at.right));
             match &at.left.command {
-                Command::Binary(left) if at.left.redirects.is_empty() && same(left.op, binary.op) => at = left,
+                Command::Binary(left)
+                    if at.left.redirects.is_empty() && same(left.op, binary.op) =>
+                {
+                    at = left
+                }
                 _ => break &*at.left,
             }
         };
@@ -411,11 +416,17 @@ impl Walker<'_> {
                 }
                 if command.words.is_none() {
                     match &self.positional {
-                        Some(values) => words.extend(values.iter().skip(1).cloned().collect::<Vec<_>>()),
+                        Some(values) => {
+                            words.extend(values.iter().skip(1).cloned().collect::<Vec<_>>())
+                        }
                         None => words.push(Value::unknown(0..0)),
                     }
                 }
-                let names: Vec<String> = command.targets.iter().map(|t| t.name.as_ref().map_or_else(String::new, |n| n.as_str().to_string())).collect();
+                let names: Vec<String> = command
+                    .targets
+                    .iter()
+                    .map(|t| t.name.as_ref().map_or_else(String::new, |n| n.as_str().to_string()))
+                    .collect();
                 self.each(&names, &words, &command.body);
             }
             CompoundCommand::Foreach(command) => {
@@ -440,13 +451,26 @@ impl Walker<'_> {
             }
             CompoundCommand::ArithmeticFor(command) => {
                 let before = self.substitutions;
-                for node in [&command.init_ast, &command.condition_ast, &command.step_ast].into_iter().flatten() {
+                for node in [&command.init_ast, &command.condition_ast, &command.step_ast]
+                    .into_iter()
+                    .flatten()
+                {
                     self.visit_arithmetic(node);
                 }
-                for span in [command.init_span, command.condition_span, command.step_span].into_iter().flatten() {
+                for span in [command.init_span, command.condition_span, command.step_span]
+                    .into_iter()
+                    .flatten()
+                {
                     self.visit_raw(span, before);
                 }
-                let names: Vec<String> = command.init_span.map(|s| assign::arithmetic_names(self.source.get(s.start.offset()..s.end.offset()).unwrap_or_default())).unwrap_or_default();
+                let names: Vec<String> = command
+                    .init_span
+                    .map(|s| {
+                        assign::arithmetic_names(
+                            self.source.get(s.start.offset()..s.end.offset()).unwrap_or_default(),
+                        )
+                    })
+                    .unwrap_or_default();
                 self.looped(&names, |w| w.seq(&command.body));
             }
             CompoundCommand::While(command) => {
@@ -479,7 +503,8 @@ impl Walker<'_> {
                 }
                 if let Some(span) = command.expr_span {
                     self.visit_raw(span, before);
-                    let text = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+                    let text =
+                        self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
                     for name in assign::arithmetic_names(text) {
                         self.forget(&name);
                     }
@@ -608,7 +633,10 @@ impl Walker<'_> {
             let inner = self.state.mark();
             run(self);
             let delta = self.state.rollback(inner);
-            let settled = delta.iter().all(|(key, held)| self.state.covers(key, held.as_ref()) || matches!(key, Key::Var(name) if names.contains(name)));
+            let settled = delta.iter().all(|(key, held)| {
+                self.state.covers(key, held.as_ref())
+                    || matches!(key, Key::Var(name) if names.contains(name))
+            });
             if settled || round == 2 || self.stopped {
                 self.state.join(vec![delta, Delta::new()]);
                 return;
@@ -669,7 +697,11 @@ fn same(a: BinaryOp, b: BinaryOp) -> bool {
 
 /// A directory below which all the words lie.
 fn common(words: &[Value]) -> Option<Vec<Vec<Vec<Atom>>>> {
-    let mut dirs: Vec<&str> = words.iter().map(|w| w.plain().filter(|t| !t.contains("..") && t.contains('/'))).map(|t| t.and_then(|t| t.rsplit_once('/')).map(|(d, _)| d)).collect::<Option<_>>()?;
+    let mut dirs: Vec<&str> = words
+        .iter()
+        .map(|w| w.plain().filter(|t| !t.contains("..") && t.contains('/')))
+        .map(|t| t.and_then(|t| t.rsplit_once('/')).map(|(d, _)| d))
+        .collect::<Option<_>>()?;
     dirs.sort_unstable();
     dirs.dedup();
     let [only] = dirs[..] else { return None };
