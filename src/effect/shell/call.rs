@@ -170,7 +170,7 @@ impl Walker<'_> {
             _ => None,
         };
         let system = dir.is_empty() || SYSTEM_DIRS.contains(&dir.as_str());
-        let genuine = !name.is_empty() && system && function.is_none() && alias.is_none() && !tainted;
+        let genuine = !name.is_empty() && system && function.is_none() && alias.is_none() && !tainted && !marked;
         let parsed = program::parse(if function.is_some() { "" } else { &name }, args);
         let complete = parsed.program.is_some_and(|p| p.complete);
         let command = SubCommand {
@@ -184,7 +184,7 @@ impl Walker<'_> {
             parent: self.parent,
             quoted: self.computed > 0,
             genuine,
-            transparent: genuine && complete && parsed.harmless && !marked,
+            transparent: genuine && complete && parsed.harmless,
             neutral_wrapper: false,
         };
         let Some(index) = self.push(command) else { return };

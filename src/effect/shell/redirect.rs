@@ -61,6 +61,8 @@ impl Walker<'_> {
 
     /// The effects of the redirections themselves.
     pub(super) fn redirect_effects(&mut self, stmt: &Stmt, command: Option<usize>) {
+        let writing = |r: &shuck_ast::Redirect| matches!(r.kind, RedirectKind::Output | RedirectKind::Clobber);
+        let content = if stmt.redirects.iter().any(writing) { self.printed_text(stmt) } else { None };
         for redirect in stmt.redirects.iter() {
             let RedirectTarget::Word(word) = &redirect.target else { continue };
             let (reads, writes, dup) = match redirect.kind {
@@ -72,7 +74,7 @@ impl Walker<'_> {
                 RedirectKind::HereDoc | RedirectKind::HereDocStrip | RedirectKind::HereString => continue,
             };
             let literal = matches!(redirect.kind, RedirectKind::Output | RedirectKind::Clobber);
-            let content = if writes && literal { self.printed_text(stmt) } else { None };
+            let content = if literal { content.clone() } else { None };
             self.worlds(|w| {
                 let value = w.expand_one(word, false);
                 w.out.cwd = w.cwd();
