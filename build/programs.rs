@@ -40,8 +40,27 @@ const ROLES: &[(&str, &str)] = &[
 
 /// What an option does besides taking a value; the same names as the `MARK_*` constants.
 const MARKS: &[&str] = &[
-    "tree", "dry", "unsafe", "inplace", "no-first", "target", "keep", "stdout", "script", "module",
-    "link", "stdin", "send", "end", "clear", "chdir", "splits", "privilege", "spare", "only", "system",
+    "tree",
+    "dry",
+    "unsafe",
+    "inplace",
+    "no-first",
+    "target",
+    "keep",
+    "stdout",
+    "script",
+    "module",
+    "link",
+    "stdin",
+    "send",
+    "end",
+    "clear",
+    "chdir",
+    "splits",
+    "privilege",
+    "spare",
+    "only",
+    "system",
 ];
 
 const WORDS: &[(&str, &str)] = &[
@@ -61,8 +80,22 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 const KEYS: &[&str] = &[
-    "same", "complete", "options", "operands", "effects", "stop", "sub", "single", "assignments",
-    "neutral", "default", "special", "lang", "abbreviate", "implies", "extra",
+    "same",
+    "complete",
+    "options",
+    "operands",
+    "effects",
+    "stop",
+    "sub",
+    "single",
+    "assignments",
+    "neutral",
+    "default",
+    "special",
+    "lang",
+    "abbreviate",
+    "implies",
+    "extra",
 ];
 
 /// Reads the tables and writes `programs.rs` into OUT_DIR.
@@ -89,7 +122,8 @@ pub fn generate() {
             assert!(all.insert(name.clone(), entry).is_none(), "{name} is described twice");
         }
     }
-    let mut out = String::from("/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
+    let mut out =
+        String::from("/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
     for (name, own) in &all {
         let mut entry = own.clone();
         if let Some(Value::String(same)) = own.get("same") {
@@ -211,5 +245,7 @@ fn option(line: &str, place: &str) -> String {
         assert!(MARKS.contains(&mark), "[{place}] mark {mark}?");
         let _ = write!(bits, "|mark::{}", mark.to_uppercase().replace('-', "_"));
     }
-    format!("OptSpec {{ names: &[{names}], arity: Arity::{arity}, role: Role::{kind}, marks: {bits} }},")
+    format!(
+        "OptSpec {{ names: &[{names}], arity: Arity::{arity}, role: Role::{kind}, marks: {bits} }},"
+    )
 }

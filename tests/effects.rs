@@ -59,7 +59,11 @@ fn commands(analysis: &Analysis) -> Vec<String> {
         .iter()
         .map(|c| {
             let options: Vec<&str> = c.options.iter().map(|o| o.name.as_str()).collect();
-            if options.is_empty() { c.name.clone() } else { format!("{}({})", c.name, options.join(" ")) }
+            if options.is_empty() {
+                c.name.clone()
+            } else {
+                format!("{}({})", c.name, options.join(" "))
+            }
         })
         .collect()
 }
@@ -101,7 +105,8 @@ fn tool(name: &str, input: serde_json::Value, cwd: &str) -> Analysis {
 fn cases() {
     let mut faults = Vec::new();
     let mut count = 0;
-    let mut files: Vec<_> = std::fs::read_dir("tests/effects").unwrap().map(|e| e.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir("tests/effects").unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
     for file in files {
         let source = std::fs::read_to_string(&file).unwrap();
@@ -114,14 +119,27 @@ fn cases() {
             let cwd = text(case, "cwd").unwrap_or("/home/dev/project");
             let analysis = if let Some(run) = text(case, "run") {
                 shell::analyse(run, &place(cwd))
+            } else if let Some(path) = text(case, "path") {
+                tool("Read", serde_json::json!({ "file_path": path }), cwd)
             } else {
                 let json = text(case, "input").unwrap_or("{}");
                 tool(text(case, "tool").unwrap(), serde_json::from_str(json).unwrap(), cwd)
             };
             count += 1;
             let got = render(&analysis);
-            let title = text(case, "run").or(text(case, "input")).unwrap_or_default().to_string();
-            let mut fault = |what: String| faults.push(format!("{}: {title}\n  {what}\n  got {got:?}\n  commands {:?}\n  notes {:?}", file.display(), commands(&analysis), analysis.notes));
+            let title = ["run", "path", "input"]
+                .iter()
+                .find_map(|k| text(case, k))
+                .unwrap_or_default()
+                .to_string();
+            let mut fault = |what: String| {
+                faults.push(format!(
+                    "{}: {title}\n  {what}\n  got {got:?}\n  commands {:?}\n  notes {:?}",
+                    file.display(),
+                    commands(&analysis),
+                    analysis.notes
+                ))
+            };
             if let Some(only) = strings(case, "only")
                 && only != got
             {
@@ -133,7 +151,9 @@ fn cases() {
                 }
             }
             for bad in strings(case, "not").unwrap_or_default() {
-                if got.iter().any(|g| *g == bad || bad.ends_with('*') && g.starts_with(bad.trim_end_matches('*'))) {
+                if got.iter().any(|g| {
+                    *g == bad || bad.ends_with('*') && g.starts_with(bad.trim_end_matches('*'))
+                }) {
                     fault(format!("must not have {bad:?}"));
                 }
             }
@@ -156,7 +176,7 @@ fn cases() {
     }
     assert!(faults.is_empty(), "{} of {count} cases\n{}", faults.len(), faults.join("\n"));
     println!("{count} cases");
-    assert!(count >= 160, "only {count} cases");
+    assert!(count >= 300, "only {count} cases");
 }
 
 /// `EFFECTS='rm x' cargo test --test effects show -- --nocapture` prints what is found; an
@@ -165,13 +185,21 @@ fn cases() {
 fn show() {
     let Ok(text) = std::env::var("EFFECTS") else { return };
     let lines = match text.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(file).unwrap().lines().map(|l| l.replace("\\n", "\n")).collect(),
+        Some(file) => {
+            std::fs::read_to_string(file).unwrap().lines().map(|l| l.replace("\\n", "\n")).collect()
+        }
         None => vec![text],
     };
     for line in lines {
         let start = std::time::Instant::now();
         let analysis = shell::analyse(&line, &place("/home/dev/project"));
-        println!("$ {line}\n  {:?}\n  {:?} {:?} {:?}", render(&analysis), commands(&analysis), analysis.notes, start.elapsed());
+        println!(
+            "$ {line}\n  {:?}\n  {:?} {:?} {:?}",
+            render(&analysis),
+            commands(&analysis),
+            analysis.notes,
+            start.elapsed()
+        );
     }
 }
 
@@ -200,7 +228,11 @@ fn hostile_sizes() {
         ("loops", "for i in a b; do ".repeat(40) + "rm $i;" + &"done;".repeat(40)),
         ("whiles", "x=1; while a; do x=$x$y; ".repeat(40) + "rm $x;" + &"done;".repeat(40)),
         ("cases", "case a in a) ".repeat(200)),
-        ("functions", (0..200).map(|i| format!("f{i}(){{ f{0} x; f{0} y; }};", i + 1)).collect::<String>() + "f0"),
+        (
+            "functions",
+            (0..200).map(|i| format!("f{i}(){{ f{0} x; f{0} y; }};", i + 1)).collect::<String>()
+                + "f0",
+        ),
         ("recursion", "f(){ f x; f y; f z; }; f".into()),
         ("substitutions", "$(".repeat(60) + "rm x" + &")".repeat(60)),
         ("double quotes in substitutions", "\"$(".repeat(30) + "rm x" + &")\"".repeat(30)),
@@ -214,16 +246,29 @@ fn hostile_sizes() {
         ("slashes", "rm ".to_string() + &"/a".repeat(30_000)),
         ("dots", "rm ".to_string() + &"../".repeat(20_000)),
         ("operands", "rm ".to_string() + &"/q/w/e/r/t ".repeat(5_000)),
-        ("distinct operands", "rm ".to_string() + &(0..6_000).map(|i| format!("/q{i}/w ")).collect::<String>()),
+        (
+            "distinct operands",
+            "rm ".to_string() + &(0..6_000).map(|i| format!("/q{i}/w ")).collect::<String>(),
+        ),
         ("nul", "rm a\0b".into()),
-        ("worlds", (0..10).map(|i| format!("for v{i} in a b c d; do ")).collect::<String>() + "rm $v0$v1$v2$v3$v4$v5;" + &"done;".repeat(10)),
+        (
+            "worlds",
+            (0..10).map(|i| format!("for v{i} in a b c d; do ")).collect::<String>()
+                + "rm $v0$v1$v2$v3$v4$v5;"
+                + &"done;".repeat(10),
+        ),
         ("stars", format!("x={}; echo ${{x%%*a*a*a*a*b}}", "a".repeat(500)).repeat(50)),
     ];
     for (name, text) in cases {
         let start = std::time::Instant::now();
         let analysis = shell::analyse(&text, &place("/home/dev/project"));
         let took = start.elapsed();
-        println!("{name}: {took:?} {} effects, {} commands, {:?}", analysis.effects.len(), analysis.commands.len(), analysis.notes);
+        println!(
+            "{name}: {took:?} {} effects, {} commands, {:?}",
+            analysis.effects.len(),
+            analysis.commands.len(),
+            analysis.notes
+        );
         assert!(took < limit, "{name} took {took:?}");
     }
 }

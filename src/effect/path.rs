@@ -106,7 +106,8 @@ impl Resolver {
         if let Some(made) = self.made.get(path) {
             return made.clone();
         }
-        if *missing {
+        if *missing || matches!(path, "/proc/self" | "/proc/thread-self") {
+            // The disk would name hookctl's own process.
             return None;
         }
         if let Some((known, gone)) = self.seen.get(path) {
@@ -121,7 +122,9 @@ impl Resolver {
         // Not Unicode: the link cannot be followed as text, its own name stays.
         let (answer, gone) = match std::fs::read_link(path) {
             Ok(target) => (target.to_str().map(str::to_string), false),
-            Err(error) => (None, matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)),
+            Err(error) => {
+                (None, matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+            }
         };
         *missing = gone;
         self.seen.insert(path.to_string(), (answer.clone(), gone));
@@ -193,7 +196,8 @@ impl Resolver {
     pub fn target(&mut self, text: &str, cwd: &str, extent: Extent) -> Target {
         let joined = join(cwd, text);
         let lexical = normalise(&joined);
-        let resolved = if joined.len() > MAX_PATH { lexical.clone() } else { self.resolve(&joined, cwd) };
+        let resolved =
+            if joined.len() > MAX_PATH { lexical.clone() } else { self.resolve(&joined, cwd) };
         Target { lexical, resolved, extent }
     }
 }

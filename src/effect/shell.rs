@@ -305,7 +305,8 @@ impl Walker<'_> {
                 self.stmt(&function.body);
             }
         }
-        let simple = matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
+        let simple =
+            matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
         let command = (simple && self.out.analysis.commands.len() > first).then_some(first);
         self.redirect_effects(stmt, command.or(self.parent));
         if let Some(outer) = outer {
@@ -336,7 +337,11 @@ impl Walker<'_> {
         let first = loop {
             links.push((at.op, &*at.right));
             match &at.left.command {
-                Command::Binary(left) if at.left.redirects.is_empty() && same(left.op, binary.op) => at = left,
+                Command::Binary(left)
+                    if at.left.redirects.is_empty() && same(left.op, binary.op) =>
+                {
+                    at = left
+                }
                 _ => break &*at.left,
             }
         };
@@ -411,11 +416,17 @@ impl Walker<'_> {
                 }
                 if command.words.is_none() {
                     match &self.positional {
-                        Some(values) => words.extend(values.iter().skip(1).cloned().collect::<Vec<_>>()),
+                        Some(values) => {
+                            words.extend(values.iter().skip(1).cloned().collect::<Vec<_>>())
+                        }
                         None => words.push(Value::unknown(0..0)),
                     }
                 }
-                let names: Vec<String> = command.targets.iter().map(|t| t.name.as_ref().map_or_else(String::new, |n| n.as_str().to_string())).collect();
+                let names: Vec<String> = command
+                    .targets
+                    .iter()
+                    .map(|t| t.name.as_ref().map_or_else(String::new, |n| n.as_str().to_string()))
+                    .collect();
                 self.each(&names, &words, &command.body);
             }
             CompoundCommand::Foreach(command) => {
@@ -440,14 +451,30 @@ impl Walker<'_> {
             }
             CompoundCommand::ArithmeticFor(command) => {
                 let before = self.substitutions;
-                for node in [&command.init_ast, &command.condition_ast, &command.step_ast].into_iter().flatten() {
+                for node in [&command.init_ast, &command.condition_ast, &command.step_ast]
+                    .into_iter()
+                    .flatten()
+                {
                     self.visit_arithmetic(node);
                 }
-                for span in [command.init_span, command.condition_span, command.step_span].into_iter().flatten() {
+                for span in [command.init_span, command.condition_span, command.step_span]
+                    .into_iter()
+                    .flatten()
+                {
                     self.visit_raw(span, before);
                 }
-                let names: Vec<String> = command.init_span.map(|s| assign::arithmetic_names(self.source.get(s.start.offset()..s.end.offset()).unwrap_or_default())).unwrap_or_default();
-                self.looped(&names, |w| w.seq(&command.body));
+                let names: Vec<String> = command
+                    .init_span
+                    .map(|s| {
+                        assign::arithmetic_names(
+                            self.source.get(s.start.offset()..s.end.offset()).unwrap_or_default(),
+                        )
+                    })
+                    .unwrap_or_default();
+                for name in &names {
+                    self.number(name);
+                }
+                self.looped(&[], |w| w.seq(&command.body));
             }
             CompoundCommand::While(command) => {
                 self.looped(&[], |w| {
@@ -479,9 +506,10 @@ impl Walker<'_> {
                 }
                 if let Some(span) = command.expr_span {
                     self.visit_raw(span, before);
-                    let text = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+                    let text =
+                        self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
                     for name in assign::arithmetic_names(text) {
-                        self.forget(&name);
+                        self.number(&name);
                     }
                 }
             }
@@ -608,7 +636,10 @@ impl Walker<'_> {
             let inner = self.state.mark();
             run(self);
             let delta = self.state.rollback(inner);
-            let settled = delta.iter().all(|(key, held)| self.state.covers(key, held.as_ref()) || matches!(key, Key::Var(name) if names.contains(name)));
+            let settled = delta.iter().all(|(key, held)| {
+                self.state.covers(key, held.as_ref())
+                    || matches!(key, Key::Var(name) if names.contains(name))
+            });
             if settled || round == 2 || self.stopped {
                 self.state.join(vec![delta, Delta::new()]);
                 return;
@@ -633,12 +664,30 @@ impl Walker<'_> {
         }
     }
 
+    /// Arithmetic gave it a value: some number.
+    fn number(&mut self, name: &str) {
+        self.state.set(Key::Var(name.to_string()), Some(Held::Var(word::number_var())));
+    }
+
     fn forget(&mut self, name: &str) {
         self.state.set(Key::Var(name.to_string()), Some(Held::Var(unknown_var())));
     }
 
     /// A new sub-command; None when the cap is reached.
-    fn push(&mut self, command: SubCommand) -> Option<usize> {
+    fn push(&mut self, mut command: SubCommand) -> Option<usize> {
+        // Two commands in the same bytes (find -exec from two places): neither can be replaced.
+        let twin = self
+            .out
+            .analysis
+            .commands
+            .iter_mut()
+            .rev()
+            .take(8)
+            .find(|c| c.span == command.span && c.name == command.name);
+        if let Some(twin) = twin {
+            twin.quoted = true;
+            command.quoted = true;
+        }
         if self.out.analysis.commands.len() >= MAX_COMMANDS {
             self.stop("more than 2,000 commands");
             return None;
@@ -672,7 +721,11 @@ fn same(a: BinaryOp, b: BinaryOp) -> bool {
 
 /// A directory below which all the words lie.
 fn common(words: &[Value]) -> Option<Vec<Vec<Vec<Atom>>>> {
-    let mut dirs: Vec<&str> = words.iter().map(|w| w.plain().filter(|t| !t.contains("..") && t.contains('/'))).map(|t| t.and_then(|t| t.rsplit_once('/')).map(|(d, _)| d)).collect::<Option<_>>()?;
+    let mut dirs: Vec<&str> = words
+        .iter()
+        .map(|w| w.plain().filter(|t| !t.contains("..") && t.contains('/')))
+        .map(|t| t.and_then(|t| t.rsplit_once('/')).map(|(d, _)| d))
+        .collect::<Option<_>>()?;
     dirs.sort_unstable();
     dirs.dedup();
     let [only] = dirs[..] else { return None };

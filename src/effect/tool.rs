@@ -8,15 +8,54 @@ use crate::event::Event;
 
 /// Tools that neither run, read, write nor contact anything.
 const QUIET: &[&str] = &[
-    "Agent", "Task", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TodoWrite", "TodoRead", "Skill", "SlashCommand",
-    "BashOutput", "KillShell", "KillBash", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion", "ToolSearch", "SendMessage",
-    "EnterWorktree", "ExitWorktree", "ListMcpResourcesTool", "StructuredOutput",
+    "Agent",
+    "Task",
+    "TaskCreate",
+    "TaskUpdate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TodoWrite",
+    "TodoRead",
+    "Skill",
+    "SlashCommand",
+    "BashOutput",
+    "KillShell",
+    "KillBash",
+    "ExitPlanMode",
+    "EnterPlanMode",
+    "AskUserQuestion",
+    "ToolSearch",
+    "SendMessage",
+    "EnterWorktree",
+    "ExitWorktree",
+    "ListMcpResourcesTool",
+    "StructuredOutput",
 ];
 
 /// Names of MCP tools that begin so only read.
 const READERS: &[&str] = &[
-    "get", "list", "read", "search", "fetch", "query", "find", "describe", "show", "lookup", "view", "count", "browse",
-    "inspect", "resolve", "status", "check", "explain", "analyze", "summarize",
+    "get",
+    "list",
+    "read",
+    "search",
+    "fetch",
+    "query",
+    "find",
+    "describe",
+    "show",
+    "lookup",
+    "view",
+    "count",
+    "browse",
+    "inspect",
+    "resolve",
+    "status",
+    "check",
+    "explain",
+    "analyze",
+    "summarize",
 ];
 
 /// How many strings of an input are looked at.
@@ -55,17 +94,29 @@ pub fn analyse(event: &Event, place: &Place) -> Analysis {
     match event.tool.as_str() {
         "" => {}
         name if QUIET.contains(&name) => {}
-        "Read" | "NotebookRead" | "View" => file(&mut out, input, &["file_path", "notebook_path", "path"], &[Word::Read]),
+        "Read" | "NotebookRead" | "View" => {
+            file(&mut out, input, &["file_path", "notebook_path", "path"], &[Word::Read])
+        }
         "Write" => file(&mut out, input, &["file_path", "path"], &[Word::Write]),
-        "Edit" | "MultiEdit" => file(&mut out, input, &["file_path", "path"], &[Word::Read, Word::Write]),
-        "NotebookEdit" => file(&mut out, input, &["notebook_path", "file_path"], &[Word::Read, Word::Write]),
+        "Edit" | "MultiEdit" => {
+            file(&mut out, input, &["file_path", "path"], &[Word::Read, Word::Write])
+        }
+        "NotebookEdit" => {
+            file(&mut out, input, &["notebook_path", "file_path"], &[Word::Read, Word::Write])
+        }
         "Glob" | "Grep" | "LS" => search(&mut out, event),
         "ReadMcpResourceTool" => {}
         "LSP" => leaves(&mut out, input, false),
         "WebFetch" => match input.get("url") {
             Some(Json::String(url)) => {
                 if let Some(path) = url.strip_prefix("file://") {
-                    out.path(Word::Read, &Value::known(path, 0..0), Extent::Exact, Grade::Certain, Source::Tool);
+                    out.path(
+                        Word::Read,
+                        &Value::known(path, 0..0),
+                        Extent::Exact,
+                        Grade::Certain,
+                        Source::Tool,
+                    );
                 }
                 let value = Value::known(url.clone(), 0..0);
                 let host = host_of(&value);
@@ -78,7 +129,8 @@ pub fn analyse(event: &Event, place: &Place) -> Analysis {
         name if name.starts_with("mcp__") => {
             let tool = name.rsplit("__").next().unwrap_or_default().to_ascii_lowercase();
             let verb = tool.split(['_', '-', '.']).next().unwrap_or_default();
-            let reads = READERS.contains(&verb) || READERS.iter().any(|r| tool.starts_with(r) && name.contains(&capital(r)));
+            let reads = READERS.contains(&verb)
+                || READERS.iter().any(|r| tool.starts_with(r) && name.contains(&capital(r)));
             if reads {
                 out.push(Word::Read, Grade::Certain, Source::Tool, 0..0);
             } else {
@@ -182,7 +234,9 @@ fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
             Json::Object(map) => todo.extend(map.values().rev()),
             Json::String(text) => {
                 let path = text.strip_prefix("file://").unwrap_or(text);
-                let shaped = (path.starts_with('/') && !path.starts_with("//") || path.starts_with("~/") || path == "~")
+                let shaped = (path.starts_with('/') && !path.starts_with("//")
+                    || path.starts_with("~/")
+                    || path == "~")
                     && path.len() < 4096
                     && !path.contains('\n');
                 if shaped {

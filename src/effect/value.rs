@@ -164,7 +164,7 @@ impl<'a> Emitter<'a> {
         };
         let Some(cwd) = self.base(text) else { return Spot::Unknown };
         if value.glob {
-            let (dir, last) = path::split(text);
+            let (dir, last) = path::split(text.trim_end_matches('/'));
             let everything = matches!(last, "*" | ".*" | ".[!.]*" | "**" | "?*");
             if everything && changes && !path::has_glob(dir) {
                 let dir = if dir.is_empty() { "." } else { dir };
@@ -184,13 +184,22 @@ impl<'a> Emitter<'a> {
     }
 
     /// An effect on the path that a value names.
-    pub fn path(&mut self, word: Word, value: &Value, extent: Extent, grade: Grade, source: Source) {
+    pub fn path(
+        &mut self,
+        word: Word,
+        value: &Value,
+        extent: Extent,
+        grade: Grade,
+        source: Source,
+    ) {
         if value.text.as_deref() == Some("") {
             return;
         }
         let changes = !matches!(word, Word::Read);
         match self.spot(value, extent, changes) {
-            Spot::At(target) => self.effect(word, grade, Some(target), None, source, value.span.clone()),
+            Spot::At(target) => {
+                self.effect(word, grade, Some(target), None, source, value.span.clone())
+            }
             Spot::Stream => {}
             Spot::Unknown => {
                 self.effect(word, Grade::Unknown, None, None, source, value.span.clone());
@@ -199,7 +208,14 @@ impl<'a> Emitter<'a> {
     }
 
     /// An effect on a path in the current directory that is computed, not written.
-    pub fn own_path(&mut self, word: Word, text: &str, extent: Extent, grade: Grade, span: Range<usize>) {
+    pub fn own_path(
+        &mut self,
+        word: Word,
+        text: &str,
+        extent: Extent,
+        grade: Grade,
+        span: Range<usize>,
+    ) {
         self.path(word, &Value::known(text, span), extent, grade, Source::Operand);
     }
 

@@ -10,20 +10,127 @@ use crate::effect::{Extent, Grade, Source, Word};
 
 /// Words that could execute, write, delete or send, in any of the general languages.
 const SIGNS: &[&str] = &[
-    "os.", "subprocess", "exec", "eval", "spawn", "system", "popen", "Popen", "unlink", "rmtree", "rmdir", "remove",
-    "rename", "replace(", "chmod", "chown", "symlink", "write", "'w'", "\"w\"", "'a'", "\"a\"", "'wb'", "\"wb\"", "'w+'",
-    "\"w+\"", "'ab'", "\"ab\"", "'r+'", "\"r+\"", "'x'", "\"x\"", "fetch", "requests", "urllib", "http", "socket", "net", "fs.", "child_process",
-    "shutil", "__import__", "importlib", "getattr", "ctypes", "compile", "pty", "require(", "import(", "Function(", "process.",
-    "delete", "truncate", "mkdir", "kill", "fork", "`", "%x", "syscall", "File.", "FileUtils", "IO.", "Kernel", "Dir.",
-    "open(", "qx", "|", "<<", "fopen", "passthru", "proc_open", "shell", "include", "curl", "Deno.", "Bun.", "decode", "b64", "chr(",
-    "globals", "builtins", "touch", "save", "dump(", "to_csv", "send", "connect", "constructor", "atob", "pack", "do ", "load",
+    "os.",
+    "subprocess",
+    "exec",
+    "eval",
+    "spawn",
+    "system",
+    "popen",
+    "Popen",
+    "unlink",
+    "rmtree",
+    "rmdir",
+    "remove",
+    "rename",
+    "replace(",
+    "chmod",
+    "chown",
+    "symlink",
+    "write",
+    "'w'",
+    "\"w\"",
+    "'a'",
+    "\"a\"",
+    "'wb'",
+    "\"wb\"",
+    "'w+'",
+    "\"w+\"",
+    "'ab'",
+    "\"ab\"",
+    "'r+'",
+    "\"r+\"",
+    "'x'",
+    "\"x\"",
+    "fetch",
+    "requests",
+    "urllib",
+    "http",
+    "socket",
+    "net",
+    "fs.",
+    "child_process",
+    "shutil",
+    "__import__",
+    "importlib",
+    "getattr",
+    "ctypes",
+    "compile",
+    "pty",
+    "require(",
+    "import(",
+    "Function(",
+    "process.",
+    "delete",
+    "truncate",
+    "mkdir",
+    "kill",
+    "fork",
+    "`",
+    "%x",
+    "syscall",
+    "File.",
+    "FileUtils",
+    "IO.",
+    "Kernel",
+    "Dir.",
+    "open(",
+    "qx",
+    "|",
+    "<<",
+    "fopen",
+    "passthru",
+    "proc_open",
+    "shell",
+    "include",
+    "curl",
+    "Deno.",
+    "Bun.",
+    "decode",
+    "b64",
+    "chr(",
+    "globals",
+    "builtins",
+    "touch",
+    "save",
+    "dump(",
+    "to_csv",
+    "send",
+    "connect",
+    "constructor",
+    "atob",
+    "pack",
+    "do ",
+    "load",
 ];
 
 /// What takes part in plain reading: blanked before the signs are looked for.
 const HARMLESS: &[&str] = &[
-    "json.load", "json.dumps", "json.loads", "os.path.", "os.getcwd", "os.environ", "sys.stdout.write", "sys.stderr.write", "process.env",
-    "process.version", "process.argv", "process.stdout.write", "process.cwd", ".replace(", "require('./package.json')", "require(\"./package.json\")",
-    "urllib.parse", "console.log", "||", "yaml.safe_load", "process.platform", "process.arch", "process.exit", "tomllib.load", "datetime",
+    "json.load",
+    "json.dumps",
+    "json.loads",
+    "os.path.",
+    "os.getcwd",
+    "os.environ",
+    "sys.stdout.write",
+    "sys.stderr.write",
+    "process.env",
+    "process.version",
+    "process.argv",
+    "process.stdout.write",
+    "process.cwd",
+    ".replace(",
+    "require('./package.json')",
+    "require(\"./package.json\")",
+    "urllib.parse",
+    "console.log",
+    "||",
+    "yaml.safe_load",
+    "process.platform",
+    "process.arch",
+    "process.exit",
+    "tomllib.load",
+    "datetime",
 ];
 
 /// The effects of an inline program.
@@ -66,7 +173,10 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
         }
     }
     if let Some(sign) = SIGNS.iter().find(|sign| rest.contains(**sign)) {
-        out.unknown(&format!("an inline {lang} program that may execute or write ({})", sign.trim()), span);
+        out.unknown(
+            &format!("an inline {lang} program that may execute or write ({})", sign.trim()),
+            span,
+        );
     }
 }
 
@@ -100,10 +210,32 @@ pub fn paths(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
 
 /// Could an awk program execute, write or load anything?
 fn awk(text: &str) -> bool {
-    // Comparisons are not redirections; a `>` behind print or printf is one.
-    let piped = text.replace("||", "  ").contains('|');
-    let redirected = text.contains('>') && text.contains("print");
-    ["system", "getline", "@load", "@include", "@", "/inet", "fflush", "close("].iter().any(|w| text.contains(w)) || piped || redirected
+    if ["system", "getline", "@", "/inet", "close("].iter().any(|w| text.contains(w)) {
+        return true;
+    }
+    // Behind print and printf, outside strings and parentheses, `>` and `|` are redirections.
+    let bytes = text.as_bytes();
+    let (mut printing, mut quoted, mut depth) = (false, false, 0_usize);
+    for (i, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'"' if i == 0 || bytes[i - 1] != b'\\' => quoted = !quoted,
+            _ if quoted => {}
+            b'p' if text[i..].starts_with("print") => (printing, depth) = (true, 0),
+            b';' | b'}' | b'\n' => printing = false,
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b'>' if printing && depth == 0 => return true,
+            b'|' if printing && depth == 0 => {
+                let double = bytes.get(i + 1) == Some(&b'|') || i > 0 && bytes[i - 1] == b'|';
+                if !double {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    // An odd quote: strings were not where they seemed to be.
+    quoted
 }
 
 /// Understands the plain part of sed; false = may execute or write. `r FILE` is a read.
@@ -128,7 +260,9 @@ fn sed(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) -> bool {
     };
     while at < chars.len() {
         match chars[at] {
-            ' ' | '\t' | '\n' | ';' | '{' | '}' | ',' | '!' | '$' | '+' | '~' | '0'..='9' => at += 1,
+            ' ' | '\t' | '\n' | ';' | '{' | '}' | ',' | '!' | '$' | '+' | '~' | '0'..='9' => {
+                at += 1
+            }
             '/' => match skip(at + 1, '/') {
                 Some(end) => {
                     at = end;
@@ -145,7 +279,9 @@ fn sed(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) -> bool {
             }
             's' | 'y' => {
                 let Some(&delimiter) = chars.get(at + 1) else { return false };
-                let Some(end) = skip(at + 2, delimiter).and_then(|m| skip(m, delimiter)) else { return false };
+                let Some(end) = skip(at + 2, delimiter).and_then(|m| skip(m, delimiter)) else {
+                    return false;
+                };
                 at = end;
                 while at < chars.len() && !matches!(chars[at], ';' | '\n' | '}' | ' ') {
                     if !matches!(chars[at], 'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') {
@@ -154,7 +290,8 @@ fn sed(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) -> bool {
                     at += 1;
                 }
             }
-            'p' | 'd' | 'q' | 'Q' | 'n' | 'N' | '=' | 'g' | 'G' | 'h' | 'H' | 'x' | 'P' | 'D' | 'l' | 'F' | 'z' => at += 1,
+            'p' | 'd' | 'q' | 'Q' | 'n' | 'N' | '=' | 'g' | 'G' | 'h' | 'H' | 'x' | 'P' | 'D'
+            | 'l' | 'F' | 'z' => at += 1,
             'a' | 'i' | 'c' | '#' => {
                 while at < chars.len() && chars[at] != '\n' {
                     if chars[at] == '\\' {
@@ -174,7 +311,13 @@ fn sed(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) -> bool {
                     at += 1;
                 }
                 let file: String = chars[start..at].iter().collect();
-                out.path(Word::Read, &Value::known(file.trim(), span.clone()), Extent::Exact, Grade::Certain, Source::Operand);
+                out.path(
+                    Word::Read,
+                    &Value::known(file.trim(), span.clone()),
+                    Extent::Exact,
+                    Grade::Certain,
+                    Source::Operand,
+                );
             }
             _ => return false,
         }

@@ -74,9 +74,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         return next;
     }
     let home = out.cwd.clone();
+    let from = out.analysis.effects.len();
     for option in &call.parsed.options {
         let Some(spec) = option.spec else { continue };
+        // tar names its archive from where it starts: it goes there itself.
         if spec.marks & mark::CHDIR != 0
+            && program.special != "tar"
             && let Some(value) = &option.value
         {
             chdir(out, value);
@@ -84,16 +87,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     }
     let dry = call.parsed.has(mark::DRY);
     for word in program.effects {
-        if dry && !matches!(word, Word::Network | Word::Execute) {
+        if matches!(word, Word::Network | Word::Send) || dry && *word != Word::Execute {
             continue;
         }
         out.push(*word, Grade::Certain, Source::Program, call.span.clone());
     }
-    for (bit, word) in [
-        (mark::SEND, Word::Send),
-        (mark::PRIVILEGE, Word::Privilege),
-        (mark::SYSTEM, Word::System),
-    ] {
+    for (bit, word) in [(mark::PRIVILEGE, Word::Privilege), (mark::SYSTEM, Word::System)] {
         if call.parsed.has(bit) && !dry {
             out.push(word, Grade::Certain, Source::Program, call.span.clone());
         }
@@ -122,8 +121,23 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     if !special::run(out, call, program, dry, &mut next) {
         operands(out, call, program, dry, &mut next);
     }
+    // A host that is known says more than "some host", which would match every rule on hosts.
+    for (word, there) in [
+        (Word::Network, program.effects.contains(&Word::Network)),
+        (Word::Send, !dry && sends(call)),
+    ] {
+        if there && !out.analysis.effects[from..].iter().any(|e| e.word == word) {
+            out.push(word, Grade::Certain, Source::Program, call.span.clone());
+        }
+    }
     out.cwd = home;
     next
+}
+
+/// Does data leave?
+pub fn sends(call: &Call) -> bool {
+    call.parsed.has(mark::SEND)
+        || call.parsed.program.is_some_and(|p| p.effects.contains(&Word::Send))
 }
 
 /// Goes to a directory, if it is known.
@@ -135,13 +149,22 @@ pub fn chdir(out: &mut Emitter, value: &Value) {
 }
 
 /// The operands by the roles of the row.
-pub fn operands(out: &mut Emitter, call: &Call, program: &Program, dry: bool, next: &mut Vec<Next>) {
+pub fn operands(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    dry: bool,
+    next: &mut Vec<Next>,
+) {
     let mut values = call.operands();
     let mut before: &[Role] = program.before;
     if call.parsed.has(mark::NO_FIRST) && !before.is_empty() {
         before = &before[1..];
     }
-    if values.len() <= before.len() && !program.default.is_empty() && !before.contains(&Role::Command) {
+    if values.len() <= before.len()
+        && !program.default.is_empty()
+        && !before.contains(&Role::Command)
+    {
         values.push(Value::known(program.default, call.span.clone()));
     }
     let last = if call.parsed.has(mark::TARGET) { None } else { program.last };
@@ -156,7 +179,11 @@ pub fn operands(out: &mut Emitter, call: &Call, program: &Program, dry: bool, ne
         };
         match kind {
             Role::Command => {
-                next.push(Next::Words { words: values[i..].to_vec(), cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)), feeds: false });
+                next.push(Next::Words {
+                    words: values[i..].to_vec(),
+                    cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)),
+                    feeds: false,
+                });
                 return;
             }
             Role::Joined => {
@@ -202,7 +229,14 @@ fn tree(call: &Call) -> Extent {
 }
 
 /// The effects of one value in one role.
-pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, dry: bool, next: &mut Vec<Next>) {
+pub fn role(
+    out: &mut Emitter,
+    call: &Call,
+    kind: Role,
+    value: &Value,
+    dry: bool,
+    next: &mut Vec<Next>,
+) {
     let span = value.span.clone();
     let lang = call.parsed.program.map_or("", |p| p.lang);
     let change = |out: &mut Emitter, word: Word, extent: Extent| {
@@ -219,7 +253,9 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, dry: bool
                 out.path(Word::Write, value, Extent::Exact, Grade::Certain, Source::Operand);
             }
         }
-        Role::ReadTree => out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand),
+        Role::ReadTree => {
+            out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand)
+        }
         Role::Write if value.plain() == Some("-") => {}
         Role::Write => {
             change(out, Word::Write, Extent::Exact);
@@ -245,19 +281,34 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, dry: bool
         Role::Host | Role::Url => {
             let text = value.text.as_deref().unwrap_or_default();
             if let Some(file) = text.strip_prefix("file://") {
-                out.path(Word::Read, &Value::known(file, span), Extent::Exact, Grade::Certain, Source::Operand);
+                out.path(
+                    Word::Read,
+                    &Value::known(file, span),
+                    Extent::Exact,
+                    Grade::Certain,
+                    Source::Operand,
+                );
             } else {
-                out.contact(value, call.parsed.has(mark::SEND) && !dry, Source::Operand);
+                out.contact(value, sends(call) && !dry, Source::Operand);
             }
         }
         Role::RemotePath => {}
         Role::Body => {
             if let Some(text) = value.text.as_deref() {
-                let file = text.strip_prefix('@').or_else(|| text.split_once("=@").map(|(_, f)| f)).or_else(|| text.split_once("=<").map(|(_, f)| f));
+                let file = text
+                    .strip_prefix('@')
+                    .or_else(|| text.split_once("=@").map(|(_, f)| f))
+                    .or_else(|| text.split_once("=<").map(|(_, f)| f));
                 if let Some(file) = file {
                     let file = file.split(';').next().unwrap_or(file);
                     if file != "-" {
-                        out.path(Word::Read, &Value::known(file, span.clone()), Extent::Exact, Grade::Certain, Source::Operand);
+                        out.path(
+                            Word::Read,
+                            &Value::known(file, span.clone()),
+                            Extent::Exact,
+                            Grade::Certain,
+                            Source::Operand,
+                        );
                     }
                 }
             }
@@ -270,7 +321,9 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, dry: bool
         Role::Run => {
             next.push(Next::File { file: value.clone(), lang });
         }
-        Role::Program => next.push(Next::Words { words: vec![value.clone()], cwd: None, feeds: false }),
+        Role::Program => {
+            next.push(Next::Words { words: vec![value.clone()], cwd: None, feeds: false })
+        }
         Role::Script => next.push(Next::Script { text: value.clone(), rest: Vec::new() }),
         Role::Code => code::emit(out, lang, value, next),
         Role::Command | Role::Joined => {}
@@ -309,14 +362,26 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value, dry
     }
     for source in sources {
         let Some(text) = &source.text else {
-            out.effect(Word::Write, Grade::Certain, Some(crate::effect::Target { extent: Extent::Below, ..at.clone() }), None, Source::Operand, value.span.clone());
+            out.effect(
+                Word::Write,
+                Grade::Certain,
+                Some(crate::effect::Target { extent: Extent::Below, ..at.clone() }),
+                None,
+                Source::Operand,
+                value.span.clone(),
+            );
             continue;
         };
         let (_, last) = split(text.trim_end_matches('/'));
         if last.is_empty() || last == "." || last == ".." {
             continue;
         }
-        let inner = Value { text: Some(format!("{}/{last}", at.lexical)), glob: source.glob, span: value.span.clone(), ..Value::default() };
+        let inner = Value {
+            text: Some(format!("{}/{last}", at.lexical)),
+            glob: source.glob,
+            span: value.span.clone(),
+            ..Value::default()
+        };
         out.path(Word::Write, &inner, extent, Grade::Certain, Source::Operand);
     }
 }
@@ -345,14 +410,28 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
         out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
         if value.prefix.is_some() {
             if let Spot::At(target) = out.spot(value, Extent::Below, true) {
-                out.effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, value.span.clone());
+                out.effect(
+                    Word::Write,
+                    Grade::Possible,
+                    Some(target),
+                    None,
+                    Source::Operand,
+                    value.span.clone(),
+                );
             }
         }
         return;
     };
     if text.contains("://") {
         if !text.contains([' ', '\n']) && host_of(value).is_some() {
-            out.effect(Word::Network, Grade::Possible, None, host_of(value), Source::Operand, value.span.clone());
+            out.effect(
+                Word::Network,
+                Grade::Possible,
+                None,
+                host_of(value),
+                Source::Operand,
+                value.span.clone(),
+            );
         }
         return;
     }
@@ -364,16 +443,29 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
     if shaped {
         // `key=path` names the path as well.
         let value = match text.split_once('=') {
-            Some((key, rest)) if !key.contains('/') && looks_like_path(rest) => Value::known(rest, value.span.clone()),
+            Some((key, rest)) if !key.contains('/') && looks_like_path(rest) => {
+                Value::known(rest, value.span.clone())
+            }
             _ => value.clone(),
         };
         let extent = match out.spot(&value, Extent::Exact, false) {
-            Spot::At(target) if target.extent == Extent::Exact && out.resolver.is_dir(&target.resolved) => Extent::Tree,
+            Spot::At(target)
+                if target.extent == Extent::Exact && out.resolver.is_dir(&target.resolved) =>
+            {
+                Extent::Tree
+            }
             _ => Extent::Exact,
         };
         out.path(Word::Read, &value, extent, Grade::Certain, Source::Operand);
         if let Spot::At(target) = out.spot(&value, extent, true) {
-            out.effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, value.span.clone());
+            out.effect(
+                Word::Write,
+                Grade::Possible,
+                Some(target),
+                None,
+                Source::Operand,
+                value.span.clone(),
+            );
         }
     }
 }

@@ -117,7 +117,10 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
     while at < args.len() {
         let arg = &args[at];
         let text = arg.start();
-        if ended || !(text.starts_with('-') || text.starts_with('+') && plus(program, text)) || text == "-" {
+        if ended
+            || !(text.starts_with('-') || text.starts_with('+') && plus(program, text))
+            || text == "-"
+        {
             // A word known only at run time may be an option.
             if !ended && arg.text.is_none() && text.is_empty() {
                 parsed.harmless = false;
@@ -144,7 +147,10 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
         }
         at += used;
         // `find -exec CMD ;`: the command's own words are not find's options.
-        let command = parsed.options.last().is_some_and(|o| o.spec.is_some_and(|s| s.marks & mark::SPARE != 0));
+        let command = parsed
+            .options
+            .last()
+            .is_some_and(|o| o.spec.is_some_and(|s| s.marks & mark::SPARE != 0));
         if command && program.is_some_and(|p| p.special == "find") {
             while at < args.len() {
                 at += 1;
@@ -178,9 +184,8 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     };
     let next = args.get(at + 1);
     let exact = program.and_then(|p| p.option(name));
-    let whole = exact.or_else(|| {
-        program.filter(|_| name.starts_with("--")).and_then(|p| p.abbreviated(name))
-    });
+    let whole = exact
+        .or_else(|| program.filter(|_| name.starts_with("--")).and_then(|p| p.abbreviated(name)));
     if arg.text.is_none() && glued.is_none() && !text.contains('=') && whole.is_none_or(|_| true) {
         // `-$x` or `--opt$x`: nobody knows which.
         push(name, None, None);

@@ -7,7 +7,13 @@ use crate::effect::value::{Emitter, Spot, Value, host_of};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// Runs the program's own code; false = it has none, the row says everything.
-pub fn run(out: &mut Emitter, call: &Call, program: &Program, dry: bool, next: &mut Vec<Next>) -> bool {
+pub fn run(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    dry: bool,
+    next: &mut Vec<Next>,
+) -> bool {
     let values = call.operands();
     if call.name == "git" {
         git_settings(out, call);
@@ -33,7 +39,13 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, dry: bool, next: &
         "git-clean" => {
             if !dry {
                 if values.is_empty() {
-                    out.own_path(Word::Delete, ".", Extent::Tree, Grade::Certain, call.span.clone());
+                    out.own_path(
+                        Word::Delete,
+                        ".",
+                        Extent::Tree,
+                        Grade::Certain,
+                        call.span.clone(),
+                    );
                 }
                 for value in &values {
                     out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
@@ -51,11 +63,21 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, dry: bool, next: &
                 } else {
                     out.path(Word::Read, url, Extent::Tree, Grade::Certain, Source::Operand);
                 }
-                let name = url.plain().map(|t| split(t.trim_end_matches('/')).1.trim_end_matches(".git").rsplit(':').next().unwrap_or_default().to_string());
+                let name = url.plain().map(|t| {
+                    split(t.trim_end_matches('/'))
+                        .1
+                        .trim_end_matches(".git")
+                        .rsplit(':')
+                        .next()
+                        .unwrap_or_default()
+                        .to_string()
+                });
                 let target = match (values.get(1), name) {
                     (Some(dir), _) => dir.clone(),
                     (None, Some(name)) => Value::known(name, url.span.clone()),
-                    (None, None) => Value { prefix: Some("./".to_string()), ..Value::unknown(url.span.clone()) },
+                    (None, None) => {
+                        Value { prefix: Some("./".to_string()), ..Value::unknown(url.span.clone()) }
+                    }
                 };
                 out.path(Word::Write, &target, Extent::Tree, Grade::Certain, Source::Operand);
             }
@@ -123,7 +145,10 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, dry: bool, next: &
         "alias" => {}
         "test" => {
             for pair in call.args.windows(2) {
-                if pair[0].plain().is_some_and(|o| matches!(o, "-e" | "-f" | "-d" | "-r" | "-w" | "-x" | "-s" | "-L" | "-h")) && pair[1].text.is_some() {
+                if pair[0].plain().is_some_and(|o| {
+                    matches!(o, "-e" | "-f" | "-d" | "-r" | "-w" | "-x" | "-s" | "-L" | "-h")
+                }) && pair[1].text.is_some()
+                {
                     out.path(Word::Read, &pair[1], Extent::Exact, Grade::Certain, Source::Operand);
                 }
             }
@@ -201,7 +226,8 @@ fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                 }
                 for start in starts.iter().take(4) {
                     let item = found(start);
-                    let words = args[from..end].iter().map(|a| replace(a, "{}", &item)).collect::<Vec<_>>();
+                    let words =
+                        args[from..end].iter().map(|a| replace(a, "{}", &item)).collect::<Vec<_>>();
                     if !words.is_empty() {
                         next.push(Next::Words { words, cwd: None, feeds: false });
                     }
@@ -217,14 +243,17 @@ fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                 }
                 at += if action == "-fprintf" { 3 } else { 2 };
             }
-            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex" | "-iregex" | "-type" | "-xtype"
-            | "-mtime" | "-atime" | "-ctime" | "-mmin" | "-amin" | "-cmin" | "-size" | "-user" | "-group" | "-perm"
-            | "-newer" | "-anewer" | "-cnewer" | "-links" | "-inum" | "-uid" | "-gid" | "-samefile" | "-lname" | "-ilname" | "-fstype" | "-used" | "-context" | "-newermt" => {
+            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex"
+            | "-iregex" | "-type" | "-xtype" | "-mtime" | "-atime" | "-ctime" | "-mmin"
+            | "-amin" | "-cmin" | "-size" | "-user" | "-group" | "-perm" | "-newer" | "-anewer"
+            | "-cnewer" | "-links" | "-inum" | "-uid" | "-gid" | "-samefile" | "-lname"
+            | "-ilname" | "-fstype" | "-used" | "-context" | "-newermt" => {
                 filtered = true;
                 at += 2;
             }
             "-maxdepth" | "-mindepth" | "-regextype" | "-printf" | "-files0-from" => at += 2,
-            "-empty" | "-readable" | "-writable" | "-executable" | "-nouser" | "-nogroup" | "-prune" | "-not" | "!" => {
+            "-empty" | "-readable" | "-writable" | "-executable" | "-nouser" | "-nogroup"
+            | "-prune" | "-not" | "!" => {
                 filtered = true;
                 at += 1;
             }
@@ -236,7 +265,11 @@ fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
 /// What find prints: something below its start.
 pub fn found(start: &Value) -> Value {
     match start.plain() {
-        Some(text) => Value { prefix: Some(format!("{}/", text.trim_end_matches('/'))), span: start.span.clone(), ..Value::default() },
+        Some(text) => Value {
+            prefix: Some(format!("{}/", text.trim_end_matches('/'))),
+            span: start.span.clone(),
+            ..Value::default()
+        },
         None => Value::unknown(start.span.clone()),
     }
 }
@@ -256,7 +289,11 @@ fn replace(arg: &Value, token: &str, item: &Value) -> Value {
                 Value { text: Some(text.replace(token, "$__hookctl_item")), ..arg.clone() }
             } else {
                 let before = text.split(token).next().unwrap_or_default();
-                Value { text: None, prefix: (!before.is_empty()).then(|| before.to_string()), ..arg.clone() }
+                Value {
+                    text: None,
+                    prefix: (!before.is_empty()).then(|| before.to_string()),
+                    ..arg.clone()
+                }
             }
         }
         _ => arg.clone(),
@@ -272,21 +309,37 @@ fn dd(out: &mut Emitter, values: &[Value]) {
             out.path(Word::Write, &value.rest(3), Extent::Exact, Grade::Certain, Source::Operand);
             written(out, &value.rest(3));
         } else if value.text.is_none() && !text.contains('=') {
-            out.path(Word::Write, &Value::unknown(value.span.clone()), Extent::Exact, Grade::Certain, Source::Operand);
+            out.path(
+                Word::Write,
+                &Value::unknown(value.span.clone()),
+                Extent::Exact,
+                Grade::Certain,
+                Source::Operand,
+            );
         }
     }
 }
 
 fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
     let has = |names: &[&str]| names.iter().any(|n| call.parsed.option(n).is_some());
-    let mut mode = ['c', 'x', 't', 'r', 'u', 'A', 'd'].into_iter().find(|m| has(&[&format!("-{m}")]));
-    for (name, letter) in [("--create", 'c'), ("--extract", 'x'), ("--get", 'x'), ("--list", 't'), ("--append", 'r'), ("--update", 'u'), ("--diff", 'd')] {
+    let mut mode =
+        ['c', 'x', 't', 'r', 'u', 'A', 'd'].into_iter().find(|m| has(&[&format!("-{m}")]));
+    for (name, letter) in [
+        ("--create", 'c'),
+        ("--extract", 'x'),
+        ("--get", 'x'),
+        ("--list", 't'),
+        ("--append", 'r'),
+        ("--update", 'u'),
+        ("--diff", 'd'),
+    ] {
         if has(&[name]) {
             mode = Some(letter);
         }
     }
     let mut values = values.to_vec();
     let mut archive = call.parsed.option("-f").and_then(|o| o.value.clone());
+    let mut chdir = None;
     let old = values.first().and_then(Value::plain).filter(|_| mode.is_none()).map(str::to_string);
     if let Some(old) = old {
         // The old style: `tar czf FILE ...`; letters with values take the next words in order.
@@ -297,18 +350,23 @@ fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
                 let value = values.remove(0);
                 match letter {
                     'f' => archive = Some(value),
-                    'C' => super::effects::chdir(out, &value),
+                    'C' => chdir = Some(value),
                     'I' | 'F' => next.push(Next::Script { text: value, rest: Vec::new() }),
-                    _ => out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Operand),
+                    _ => {
+                        out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Operand)
+                    }
                 }
             }
         }
     }
     let reading = matches!(mode, Some('x' | 't' | 'd'));
+    let chdir = call.parsed.option("-C").and_then(|o| o.value.clone()).or(chdir);
     if let Some(archive) = archive.filter(|a| a.plain() != Some("-")) {
         let word = if reading { Word::Read } else { Word::Write };
-        // The archive is named from where tar starts, not from -C; both are seldom apart.
         out.path(word, &archive, Extent::Exact, Grade::Certain, Source::Operand);
+    }
+    if let Some(dir) = chdir {
+        super::effects::chdir(out, &dir);
     }
     match mode {
         Some('x') => {
@@ -336,7 +394,13 @@ fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
 fn shell(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
     let _ = out;
     let script = call.parsed.has(mark::SCRIPT)
-        || call.parsed.options.iter().any(|o| o.spec.is_none() && o.name.len() < 8 && o.name.starts_with('-') && !o.name.starts_with("--") && o.name.contains('c'));
+        || call.parsed.options.iter().any(|o| {
+            o.spec.is_none()
+                && o.name.len() < 8
+                && o.name.starts_with('-')
+                && !o.name.starts_with("--")
+                && o.name.contains('c')
+        });
     if script {
         if let Some((text, rest)) = values.split_first() {
             next.push(Next::Script { text: text.clone(), rest: rest.to_vec() });
@@ -351,11 +415,23 @@ fn shell(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next
 }
 
 /// python, node, perl ...: inline text was handled as an option; else a file or standard input.
-fn interpreter(out: &mut Emitter, call: &Call, program: &Program, values: Vec<Value>, dry: bool, next: &mut Vec<Next>) {
+fn interpreter(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    values: Vec<Value>,
+    dry: bool,
+    next: &mut Vec<Next>,
+) {
     let inline = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code));
     if inline {
+        // `perl -pe`, `ruby -ne`: the operands are files.
+        let files =
+            ["-n", "-p"].iter().any(|n| program.name != "node" && call.parsed.option(n).is_some());
+        let kind =
+            if files || call.parsed.has(mark::INPLACE) { Role::Read } else { Role::MaybePath };
         for value in &values {
-            role(out, call, Role::MaybePath, value, dry, next);
+            role(out, call, kind, value, dry, next);
         }
         return;
     }
@@ -391,7 +467,8 @@ fn ln(out: &mut Emitter, call: &Call, values: &[Value]) {
         None => out.cwd.clone().map(|c| (c, true)),
         Some(value) => match out.spot(value, Extent::Exact, true) {
             Spot::At(t) if t.extent == Extent::Exact => {
-                let is_dir = into.is_some() || sources.len() > 1 || out.resolver.is_dir(&t.resolved);
+                let is_dir =
+                    into.is_some() || sources.len() > 1 || out.resolver.is_dir(&t.resolved);
                 Some((t.lexical, is_dir))
             }
             _ => None,
@@ -409,9 +486,19 @@ fn ln(out: &mut Emitter, call: &Call, values: &[Value]) {
             out.push(Word::Write, Grade::Unknown, Source::Operand, span.clone());
             continue;
         };
-        let own = if *is_dir { format!("{dir}/{}", split(text.trim_end_matches('/')).1) } else { dir.clone() };
+        let own = if *is_dir {
+            format!("{dir}/{}", split(text.trim_end_matches('/')).1)
+        } else {
+            dir.clone()
+        };
         let own = super::super::path::normalise(&own);
-        out.path(Word::Write, &Value::known(own.clone(), span.clone()), Extent::Exact, Grade::Certain, Source::Operand);
+        out.path(
+            Word::Write,
+            &Value::known(own.clone(), span.clone()),
+            Extent::Exact,
+            Grade::Certain,
+            Source::Operand,
+        );
         let to = if symbolic || text.starts_with('/') {
             Some(text.to_string())
         } else {
@@ -429,16 +516,21 @@ fn xargs(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next
     if values.is_empty() {
         return;
     }
-    let token = ["-I", "-i", "--replace"].iter().find_map(|n| call.parsed.option(n)).map(|o| {
-        o.value.as_ref().and_then(|v| v.plain()).unwrap_or("{}").to_string()
-    });
+    let token = ["-I", "-i", "--replace"]
+        .iter()
+        .find_map(|n| call.parsed.option(n))
+        .map(|o| o.value.as_ref().and_then(|v| v.plain()).unwrap_or("{}").to_string());
     let item = Value::unknown(call.span.clone());
     let words: Vec<Value> = match &token {
-        Some(token) if !token.is_empty() => values.iter().map(|v| replace(v, token, &item)).collect(),
+        Some(token) if !token.is_empty() => {
+            values.iter().map(|v| replace(v, token, &item)).collect()
+        }
         _ if call.name == "parallel" => {
-            let end = values.iter().position(|v| v.start().starts_with(":::")).unwrap_or(values.len());
+            let end =
+                values.iter().position(|v| v.start().starts_with(":::")).unwrap_or(values.len());
             let any = values[..end].iter().any(|v| v.start().contains("{}"));
-            let mut words: Vec<Value> = values[..end].iter().map(|v| replace(v, "{}", &item)).collect();
+            let mut words: Vec<Value> =
+                values[..end].iter().map(|v| replace(v, "{}", &item)).collect();
             if !any {
                 words.push(item);
             }
@@ -449,9 +541,15 @@ fn xargs(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next
     if words.is_empty() {
         return;
     }
-    if call.name == "parallel" && words.len() == 2 && words[0].text.as_deref().is_some_and(|t| t.contains(' ')) {
+    if call.name == "parallel"
+        && words.len() == 2
+        && words[0].text.as_deref().is_some_and(|t| t.contains(' '))
+    {
         let text = words[0].text.clone().unwrap_or_default();
-        next.push(Next::Script { text: Value::known(format!("{text} $__hookctl_item"), words[0].span.clone()), rest: Vec::new() });
+        next.push(Next::Script {
+            text: Value::known(format!("{text} $__hookctl_item"), words[0].span.clone()),
+            rest: Vec::new(),
+        });
         return;
     }
     next.push(Next::Words { words, cwd: None, feeds: token.is_none() && call.name == "xargs" });
@@ -466,7 +564,10 @@ fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emitter)
         {
             match value.plain() {
                 Some(text) => {
-                    let mut words: Vec<Value> = text.split_whitespace().map(|w| Value::known(w.trim_matches(['"', '\'']), value.span.clone())).collect();
+                    let mut words: Vec<Value> = text
+                        .split_whitespace()
+                        .map(|w| Value::known(w.trim_matches(['"', '\'']), value.span.clone()))
+                        .collect();
                     if text.contains(['\\', '$', '"', '\'']) {
                         out.unknown("env -S with quoting", value.span.clone());
                     }
@@ -478,7 +579,11 @@ fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emitter)
         }
     }
     if !values.is_empty() {
-        next.push(Next::Words { words: values, cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)), feeds: false });
+        next.push(Next::Words {
+            words: values,
+            cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)),
+            feeds: false,
+        });
     }
 }
 
@@ -486,7 +591,8 @@ fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emitter)
 fn copy(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
     let remote = |v: &Value| {
         let text = v.start();
-        text.contains("://") || text.find(':').is_some_and(|colon| !text[..colon].contains('/') && colon > 0)
+        text.contains("://")
+            || text.find(':').is_some_and(|colon| !text[..colon].contains('/') && colon > 0)
     };
     let count = values.len();
     let sending = values.last().is_some_and(remote);
@@ -495,9 +601,23 @@ fn copy(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
         if remote(value) {
             let cut = value.start().split("://").last().unwrap_or_default().to_string();
             let host = host_of(&Value::known(cut.replacen(':', "/", 1), value.span.clone()));
-            out.effect(Word::Network, Grade::Certain, None, host.clone(), Source::Operand, value.span.clone());
+            out.effect(
+                Word::Network,
+                Grade::Certain,
+                None,
+                host.clone(),
+                Source::Operand,
+                value.span.clone(),
+            );
             if last && !dry {
-                out.effect(Word::Send, Grade::Certain, None, host, Source::Operand, value.span.clone());
+                out.effect(
+                    Word::Send,
+                    Grade::Certain,
+                    None,
+                    host,
+                    Source::Operand,
+                    value.span.clone(),
+                );
             }
             continue;
         }
@@ -514,7 +634,14 @@ fn copy(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
                     && (value.start().ends_with('/') || out.resolver.is_dir(&target.resolved))
                 {
                     let inner = crate::effect::Target { extent: Extent::Below, ..target };
-                    out.effect(Word::Write, Grade::Certain, Some(inner), None, Source::Operand, value.span.clone());
+                    out.effect(
+                        Word::Write,
+                        Grade::Certain,
+                        Some(inner),
+                        None,
+                        Source::Operand,
+                        value.span.clone(),
+                    );
                 }
                 if call.parsed.has(mark::SPARE) {
                     out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
@@ -552,27 +679,64 @@ fn gzip(out: &mut Emitter, call: &Call, values: &[Value]) {
 /// Settings of git that name programs, or shell text.
 pub fn executes(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    key.starts_with("core.") && !matches!(key.as_str(), "core.quotepath" | "core.autocrlf" | "core.filemode" | "core.ignorecase" | "core.bare" | "core.abbrev" | "core.eol" | "core.safecrlf" | "core.longpaths")
+    key.starts_with("core.")
+        && !matches!(
+            key.as_str(),
+            "core.quotepath"
+                | "core.autocrlf"
+                | "core.filemode"
+                | "core.ignorecase"
+                | "core.bare"
+                | "core.abbrev"
+                | "core.eol"
+                | "core.safecrlf"
+                | "core.longpaths"
+        )
         || key.starts_with("alias.")
         || key.starts_with("include")
         || key.starts_with("protocol.")
         || key.starts_with("url.")
-        || ["command", "cmd", "helper", "program", "editor", "pager", "driver", "textconv", "clean", "smudge", "process", "path", "proxy", "hookspath", "external", "askpass", "uploadpack", "receivepack", "vcs", "tool"]
-            .iter()
-            .any(|tail| key.ends_with(tail))
+        || [
+            "command",
+            "cmd",
+            "helper",
+            "program",
+            "editor",
+            "pager",
+            "driver",
+            "textconv",
+            "clean",
+            "smudge",
+            "process",
+            "path",
+            "proxy",
+            "hookspath",
+            "external",
+            "askpass",
+            "uploadpack",
+            "receivepack",
+            "vcs",
+            "tool",
+        ]
+        .iter()
+        .any(|tail| key.ends_with(tail))
         || key.starts_with("pager.")
 }
 
 /// `git -c key=value` and `git clone -c`: some keys name programs.
 fn git_settings(out: &mut Emitter, call: &Call) {
     for option in &call.parsed.options {
-        if !(option.name == "-c" || option.name == "--config" || option.name == "--config-env") || !option.spec.is_some_and(|s| s.marks & mark::SPARE != 0) {
+        if !(option.name == "-c" || option.name == "--config" || option.name == "--config-env")
+            || !option.spec.is_some_and(|s| s.marks & mark::SPARE != 0)
+        {
             continue;
         }
         let Some(value) = &option.value else { continue };
         let harmless = value.plain().is_some_and(|text| {
             let (key, set) = text.split_once('=').unwrap_or((text, "true"));
-            !executes(key) || key.eq_ignore_ascii_case("core.pager") && matches!(set, "cat" | "" | "less") || key.to_ascii_lowercase().starts_with("pager.") && matches!(set, "false" | "cat")
+            !executes(key)
+                || key.eq_ignore_ascii_case("core.pager") && matches!(set, "cat" | "" | "less")
+                || key.to_ascii_lowercase().starts_with("pager.") && matches!(set, "false" | "cat")
         });
         if !harmless {
             out.unknown("a git setting that can name a program", value.span.clone());
@@ -582,7 +746,9 @@ fn git_settings(out: &mut Emitter, call: &Call) {
 
 fn git_config(out: &mut Emitter, call: &Call, values: &[Value]) {
     let global = call.parsed.option("--global").is_some();
-    let reading = ["--get", "--get-all", "--get-regexp", "--list", "-l"].iter().any(|n| call.parsed.option(n).is_some())
+    let reading = ["--get", "--get-all", "--get-regexp", "--list", "-l"]
+        .iter()
+        .any(|n| call.parsed.option(n).is_some())
         || values.len() < 2 && call.parsed.option("--unset").is_none()
         || values.first().and_then(Value::plain).is_some_and(|v| matches!(v, "get" | "list"));
     if reading {
@@ -610,7 +776,10 @@ fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
     let mut urls: Vec<Value> = values.to_vec();
     for option in &call.parsed.options {
         if matches!(option.name.as_str(), "-X" | "--request" | "--method")
-            && option.value.as_ref().is_none_or(|v| !v.plain().is_some_and(|m| matches!(m, "GET" | "HEAD" | "OPTIONS")))
+            && option
+                .value
+                .as_ref()
+                .is_none_or(|v| !v.plain().is_some_and(|m| matches!(m, "GET" | "HEAD" | "OPTIONS")))
         {
             send = true;
         }
@@ -622,10 +791,17 @@ fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
     for url in &urls {
         let text = url.text.as_deref().unwrap_or_default();
         if let Some(file) = text.strip_prefix("file://") {
-            out.path(Word::Read, &Value::known(file, url.span.clone()), Extent::Exact, Grade::Certain, Source::Operand);
+            out.path(
+                Word::Read,
+                &Value::known(file, url.span.clone()),
+                Extent::Exact,
+                Grade::Certain,
+                Source::Operand,
+            );
         }
         out.contact(url, send && !dry, Source::Operand);
-        let named = call.parsed.has(mark::SPARE) || wget && !call.parsed.has(mark::STDOUT) && call.parsed.option("-O").is_none();
+        let named = call.parsed.has(mark::SPARE)
+            || wget && !call.parsed.has(mark::STDOUT) && call.parsed.option("-O").is_none();
         if named {
             let name = match url.text.as_deref() {
                 Some(text) => {
@@ -636,9 +812,15 @@ fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
                         _ => Value::known("index.html", url.span.clone()),
                     }
                 }
-                None => Value { prefix: Some("./".to_string()), ..Value::unknown(url.span.clone()) },
+                None => {
+                    Value { prefix: Some("./".to_string()), ..Value::unknown(url.span.clone()) }
+                }
             };
-            let dir = ["-P", "--output-dir"].iter().find_map(|n| call.parsed.option(n)).and_then(|o| o.value.as_ref()).and_then(Value::plain);
+            let dir = ["-P", "--output-dir"]
+                .iter()
+                .find_map(|n| call.parsed.option(n))
+                .and_then(|o| o.value.as_ref())
+                .and_then(Value::plain);
             let name = match (dir, &name.text) {
                 (Some(dir), Some(text)) => Value::known(format!("{dir}/{text}"), url.span.clone()),
                 _ => name,
@@ -658,18 +840,24 @@ fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>)
     let known = host_of(host);
     let grade = if host.text.is_some() { Grade::Certain } else { Grade::Unknown };
     out.effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
-    for option in &call.parsed.options {
+    // OpenSSH takes options behind the host as well.
+    let behind = super::options::parse("ssh", rest);
+    let rest: Vec<Value> = behind.operands.iter().map(|i| rest[*i].clone()).collect();
+    for option in call.parsed.options.iter().chain(&behind.options) {
         if option.name == "-o"
             && option.value.as_ref().is_none_or(|v| {
                 let text = v.start().to_ascii_lowercase();
-                v.text.is_none() || text.contains("command") || text.starts_with("pkcs11") || text.contains("include")
+                v.text.is_none()
+                    || text.contains("command")
+                    || text.starts_with("pkcs11")
+                    || text.contains("include")
             })
         {
             out.unknown("an ssh option that can name a program", call.span.clone());
         }
     }
     if !rest.is_empty() {
-        next.push(joined(rest));
+        next.push(joined(&rest));
     }
 }
 
@@ -681,7 +869,9 @@ fn docker_run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<N
         {
             let text = value.start();
             let host = if option.name == "--mount" {
-                text.split(',').find_map(|p| p.strip_prefix("source=").or_else(|| p.strip_prefix("src="))).unwrap_or_default()
+                text.split(',')
+                    .find_map(|p| p.strip_prefix("source=").or_else(|| p.strip_prefix("src=")))
+                    .unwrap_or_default()
             } else {
                 text.split(':').next().unwrap_or_default()
             };

@@ -10,21 +10,118 @@ use crate::effect::{Grade, Source, Word};
 
 /// Names whose value is a program or shell text.
 const EXECUTABLE: &[&str] = &[
-    "BROWSER", "CC", "CXX", "EDITOR", "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_PROXY_COMMAND",
-    "GIT_SEQUENCE_EDITOR", "GIT_SSH", "GIT_SSH_COMMAND", "LESSCLOSE", "LESSOPEN", "MANPAGER", "PAGER", "PROMPT_COMMAND", "PS0", "PS1", "PS4",
-    "RUSTC", "RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "SHELL", "SSH_ASKPASS", "SUDO_ASKPASS", "SUDO_EDITOR", "SYSTEMD_PAGER", "VISUAL", "MAKESHELL", "BASH_ENV",
-    "PYTHONSTARTUP", "ENV", "BAT_PAGER", "DELTA_PAGER", "GH_PAGER", "GH_BROWSER", "GH_EDITOR", "KUBE_EDITOR", "FCEDIT", "PIP_CONFIG_FILE", "XDG_CONFIG_HOME",
+    "BROWSER",
+    "CC",
+    "CXX",
+    "EDITOR",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "MANPAGER",
+    "PAGER",
+    "PROMPT_COMMAND",
+    "RUSTC",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTC_WRAPPER",
+    "SHELL",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "SUDO_EDITOR",
+    "SYSTEMD_PAGER",
+    "VISUAL",
+    "MAKESHELL",
+    "BASH_ENV",
+    "PYTHONSTARTUP",
+    "ENV",
+    "BAT_PAGER",
+    "DELTA_PAGER",
+    "GH_PAGER",
+    "GH_BROWSER",
+    "GH_EDITOR",
+    "KUBE_EDITOR",
+    "FCEDIT",
 ];
 
 /// Names that change what programs load or which programs run.
 const MARKED: &[&str] = &[
-    "PATH", "IFS", "CDPATH", "SHELLOPTS", "BASHOPTS", "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERL5DB", "PYTHONPATH", "PYTHONHOME", "PYTHONINSPECT", "RUBYOPT", "RUBYLIB",
-    "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_HOME", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "GOFLAGS", "CLASSPATH", "LUA_INIT", "HOME",
-    "GCONV_PATH", "ZDOTDIR", "XDG_CONFIG_HOME", "GNUPGHOME", "npm_config_script_shell", "DOCKER_HOST", "KUBECONFIG", "EXINIT", "VIMINIT", "TAR_OPTIONS", "GZIP", "GREP_OPTIONS", "LESS", "RIPGREP_CONFIG_PATH", "CURL_HOME", "WGETRC", "TERM_PROGRAM", "FPATH",
+    "PATH",
+    "IFS",
+    "CDPATH",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PERL5OPT",
+    "PERL5LIB",
+    "PERL5DB",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "RUBYOPT",
+    "RUBYLIB",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "MAVEN_OPTS",
+    "GRADLE_OPTS",
+    "RUSTFLAGS",
+    "RUSTDOCFLAGS",
+    "CARGO_HOME",
+    "CFLAGS",
+    "LDFLAGS",
+    "MAKEFLAGS",
+    "GOFLAGS",
+    "CLASSPATH",
+    "LUA_INIT",
+    "HOME",
+    "GCONV_PATH",
+    "ZDOTDIR",
+    "XDG_CONFIG_HOME",
+    "GNUPGHOME",
+    "npm_config_script_shell",
+    "DOCKER_HOST",
+    "KUBECONFIG",
+    "EXINIT",
+    "VIMINIT",
+    "TAR_OPTIONS",
+    "GZIP",
+    "GREP_OPTIONS",
+    "LESS",
+    "RIPGREP_CONFIG_PATH",
+    "CURL_HOME",
+    "WGETRC",
+    "TERM_PROGRAM",
+    "FPATH",
 ];
 
 /// Names with these beginnings do as well.
-const PREFIXES: &[&str] = &["LD_", "DYLD_", "GIT_CONFIG", "GIT_DIR", "GIT_WORK_TREE", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_INDEX_FILE", "GIT_OBJECT", "BASH_FUNC_", "MALLOC_", "GLIBC_", "npm_config_", "NPM_CONFIG_", "PIP_", "UV_", "CARGO_BUILD_", "CARGO_TARGET_", "SSH_"];
+const PREFIXES: &[&str] = &[
+    "LD_",
+    "DYLD_",
+    "GIT_CONFIG",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_EXEC_PATH",
+    "GIT_TEMPLATE_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT",
+    "BASH_FUNC_",
+    "MALLOC_",
+    "GLIBC_",
+    "npm_config_",
+    "NPM_CONFIG_",
+    "PIP_",
+    "UV_",
+    "CARGO_BUILD_",
+    "CARGO_TARGET_",
+    "SSH_",
+];
 
 /// What an assignment to that name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,13 +136,25 @@ pub enum Marked {
 
 /// Is the name marked, with that value?
 pub fn marked(name: &str, value: Option<&str>) -> Marked {
-    let runs = EXECUTABLE.contains(&name) || name.ends_with("_COMMAND") || name.ends_with("_PAGER") || name.ends_with("_EDITOR") || name.ends_with("_ASKPASS");
+    let runs = EXECUTABLE.contains(&name)
+        || name.ends_with("_COMMAND")
+        || name.ends_with("_PAGER")
+        || name.ends_with("_EDITOR")
+        || name.ends_with("_ASKPASS");
     if runs {
         return match value {
             // Agents switch pagers and prompts off all the time.
-            Some("" | "cat" | "true" | ":" | "less" | "less -F" | "more" | "echo" | "false" | "/bin/true" | "/bin/cat") => Marked::No,
+            Some(
+                "" | "cat" | "true" | ":" | "less" | "less -F" | "more" | "echo" | "false"
+                | "/bin/true" | "/bin/cat",
+            ) => Marked::No,
             _ => Marked::Runs,
         };
+    }
+    if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") {
+        // Prompts run the substitutions in them.
+        let runs = value.is_none_or(|v| v.contains("$(") || v.contains('`'));
+        return if runs { Marked::Runs } else { Marked::No };
     }
     if MARKED.contains(&name) || PREFIXES.iter().any(|p| name.starts_with(p)) {
         return Marked::Yes;
@@ -118,7 +227,11 @@ impl Walker<'_> {
                         old.extend(values.remove(0));
                     }
                     // Text that doubles in a row of assignments stays bounded.
-                    if old.iter().map(Vec::len).sum::<usize>() > 4096 { unknown_var() } else { vec![old] }
+                    if old.iter().map(Vec::len).sum::<usize>() > 4096 {
+                        unknown_var()
+                    } else {
+                        vec![old]
+                    }
                 }
                 _ => unknown_var(),
             };
@@ -132,12 +245,19 @@ impl Walker<'_> {
         if name == "PWD" || name == "OLDPWD" {
             return;
         }
-        let values = values.into_iter().map(|words| words.into_iter().map(quote).collect()).collect();
+        let values =
+            values.into_iter().map(|words| words.into_iter().map(quote).collect()).collect();
         self.state.set(Key::Var(name), Some(Held::Var(values)));
     }
 
     /// What a marked name does; `lasting` = for all commands that follow. True if it is marked.
-    pub fn mark_assignment(&mut self, name: &str, value: Option<&str>, span: std::ops::Range<usize>, lasting: bool) -> bool {
+    pub fn mark_assignment(
+        &mut self,
+        name: &str,
+        value: Option<&str>,
+        span: std::ops::Range<usize>,
+        lasting: bool,
+    ) -> bool {
         match marked(name, value) {
             Marked::No => return false,
             Marked::Yes => {}

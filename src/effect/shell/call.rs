@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use shuck_ast::{Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt};
+use shuck_ast::{
+    Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
+};
 
 use super::state::{Function, Held, Key};
 use super::{Feed, Walker};
@@ -13,7 +15,15 @@ use crate::effect::value::{Spot, Value};
 use crate::effect::{Extent, Grade, Source, SubCommand, Word};
 
 /// Directories whose programs are the system's own.
-const SYSTEM_DIRS: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"];
+const SYSTEM_DIRS: &[&str] = &[
+    "/bin",
+    "/sbin",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "/opt/homebrew/bin",
+];
 /// How deep functions call functions.
 const MAX_CALLS: usize = 16;
 /// How deep wrappers stand in wrappers.
@@ -30,7 +40,11 @@ impl Walker<'_> {
         for word in &simple.args {
             self.visit_word(word);
         }
-        let empty = self.source.get(simple.name.span.start.offset()..simple.name.span.end.offset()).unwrap_or_default().is_empty();
+        let empty = self
+            .source
+            .get(simple.name.span.start.offset()..simple.name.span.end.offset())
+            .unwrap_or_default()
+            .is_empty();
         if empty && simple.args.is_empty() {
             for assignment in simple.assignments.iter() {
                 self.assign(assignment);
@@ -95,9 +109,14 @@ impl Walker<'_> {
                             Some((key, text)) => {
                                 let (key, text) = (key.to_string(), text.to_string());
                                 self.mark_assignment(&key, Some(&text), value.span.clone(), true);
-                                self.state.set(Key::Var(key), Some(Held::Var(vec![vec![super::word::quoted(&text)]])));
+                                self.state.set(
+                                    Key::Var(key),
+                                    Some(Held::Var(vec![vec![super::word::quoted(&text)]])),
+                                );
                             }
-                            None if value.text.is_none() && !value.start().contains('=') => unknown = Some(value.span.clone()),
+                            None if value.text.is_none() && !value.start().contains('=') => {
+                                unknown = Some(value.span.clone())
+                            }
                             None => {
                                 if let Some((key, _)) = value.start().split_once('=') {
                                     let key = key.to_string();
@@ -170,7 +189,12 @@ impl Walker<'_> {
             _ => None,
         };
         let system = dir.is_empty() || SYSTEM_DIRS.contains(&dir.as_str());
-        let genuine = !name.is_empty() && system && function.is_none() && alias.is_none() && !tainted && !marked;
+        let genuine = !name.is_empty()
+            && system
+            && function.is_none()
+            && alias.is_none()
+            && !tainted
+            && !marked;
         let parsed = program::parse(if function.is_some() { "" } else { &name }, args);
         let complete = parsed.program.is_some_and(|p| p.complete);
         let command = SubCommand {
@@ -194,7 +218,11 @@ impl Walker<'_> {
             if word.text.as_deref() == Some("") {
                 return;
             }
-            let why = if word.fed { "a program that another command names" } else { "a program known only at run time" };
+            let why = if word.fed {
+                "a program that another command names"
+            } else {
+                "a program known only at run time"
+            };
             self.out.unknown(why, word.span.clone());
             return;
         }
@@ -222,7 +250,14 @@ impl Walker<'_> {
             return;
         }
         let call = Call { name: &name, args, parsed: &parsed, span: span.clone() };
+        let from = self.out.analysis.effects.len();
         let nexts = program::run(&mut self.out, &call);
+        if self.out.analysis.effects[from..]
+            .iter()
+            .any(|e| e.word == Word::Execute && e.grade == Grade::Unknown)
+        {
+            self.out.analysis.commands[index].transparent = false;
+        }
         let wraps = parsed.program.is_some_and(|p| p.neutral);
         let assigns = parsed.program.is_some_and(|p| p.assignments);
         if wraps && parsed.harmless && !marked && genuine {
@@ -240,7 +275,10 @@ impl Walker<'_> {
     /// An unknown argument in a place where an option could stand, of a program that could do more
     /// with it.
     fn words_of_options(&mut self, parsed: &options::Parsed, index: usize) {
-        let grave = parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.marks & table::mark::UNSAFE != 0) && o.value.as_ref().is_some_and(|v| v.text.is_none()));
+        let grave = parsed.options.iter().any(|o| {
+            o.spec.is_some_and(|s| s.marks & table::mark::UNSAFE != 0)
+                && o.value.as_ref().is_some_and(|v| v.text.is_none())
+        });
         if grave {
             let span = self.out.analysis.commands[index].span.clone();
             self.out.command = Some(index);
@@ -254,8 +292,12 @@ impl Walker<'_> {
             Next::Words { words, cwd, feeds } => {
                 let mut words = words;
                 let mut marked = false;
-                while assigns && let Some((key, rest)) = words.first().and_then(|w| w.start().split_once('=')) {
-                    if key.is_empty() || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+                while assigns
+                    && let Some((key, rest)) = words.first().and_then(|w| w.start().split_once('='))
+                {
+                    if key.is_empty()
+                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                    {
                         break;
                     }
                     let (key, rest) = (key.to_string(), rest.to_string());
@@ -274,10 +316,15 @@ impl Walker<'_> {
                     match self.feed.clone() {
                         Feed::Text(text) => {
                             let span = self.out.analysis.commands[index].span.clone();
-                            words.extend(text.split_whitespace().take(500).map(|w| Value::known(w, span.clone())));
+                            words.extend(
+                                text.split_whitespace()
+                                    .take(500)
+                                    .map(|w| Value::known(w, span.clone())),
+                            );
                         }
                         Feed::Rooted(value) => words.push(value),
-                        _ => words.push(Value::unknown(self.out.analysis.commands[index].span.clone())),
+                        _ => words
+                            .push(Value::unknown(self.out.analysis.commands[index].span.clone())),
                     }
                 }
                 let mut up = 0;
@@ -299,13 +346,24 @@ impl Walker<'_> {
                         self.state.set(Key::Cwd, Some(Held::Cwd(text)));
                     }
                 }
-                let builtin = self.out.analysis.commands.get(index).is_some_and(|c| matches!(c.name.as_str(), "command" | "builtin" | "exec"));
-                if !builtin || self.out.analysis.commands.get(index).is_some_and(|c| c.name == "exec") {
+                let builtin = self
+                    .out
+                    .analysis
+                    .commands
+                    .get(index)
+                    .is_some_and(|c| matches!(c.name.as_str(), "command" | "builtin" | "exec"));
+                if !builtin
+                    || self.out.analysis.commands.get(index).is_some_and(|c| c.name == "exec")
+                {
                     self.call(&words, marked);
                     self.state.rollback(mark);
                 } else {
                     // `command cd x` goes there as well.
-                    let name = words.first().and_then(Value::plain).map(str::to_string).unwrap_or_default();
+                    let name = words
+                        .first()
+                        .and_then(Value::plain)
+                        .map(str::to_string)
+                        .unwrap_or_default();
                     self.state.set(Key::Function(name), None);
                     self.call(&words, marked);
                 }
@@ -319,11 +377,25 @@ impl Walker<'_> {
 
     /// `bash -c TEXT name args`, `eval TEXT`.
     fn script(&mut self, text: &Value, rest: Vec<Value>, index: usize) {
-        let eval = self.out.analysis.commands.get(index).is_some_and(|c| matches!(c.name.as_str(), "eval" | "trap"));
+        let eval = self
+            .out
+            .analysis
+            .commands
+            .get(index)
+            .is_some_and(|c| matches!(c.name.as_str(), "eval" | "trap"));
         self.out.command = Some(index);
-        let Some(known) = text.plain().map(str::to_string).or_else(|| text.glob.then(|| text.text.clone()).flatten()) else {
+        let Some(known) = text
+            .plain()
+            .map(str::to_string)
+            .or_else(|| text.glob.then(|| text.text.clone()).flatten())
+        else {
             if text.fed {
-                self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, text.span.clone());
+                self.out.push(
+                    Word::PipeToInterpreter,
+                    Grade::Certain,
+                    Source::Program,
+                    text.span.clone(),
+                );
             } else {
                 self.out.unknown("shell text known only at run time", text.span.clone());
             }
@@ -369,7 +441,12 @@ impl Walker<'_> {
         self.out.command = Some(index);
         self.out.cwd = self.cwd();
         if file.pipe || file.fed {
-            self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, file.span.clone());
+            self.out.push(
+                Word::PipeToInterpreter,
+                Grade::Certain,
+                Source::Program,
+                file.span.clone(),
+            );
             return;
         }
         let source = if program { Source::Program } else { Source::Operand };
@@ -381,23 +458,46 @@ impl Walker<'_> {
                 }
                 self.stdin(if lang == "shell" { "shell" } else { "script" }, index);
             }
-            Spot::Unknown => self.out.unknown("a script file known only at run time", file.span.clone()),
+            Spot::Unknown => {
+                self.out.unknown("a script file known only at run time", file.span.clone())
+            }
             Spot::At(target) => {
                 let written = self.out.written.get(&target.lexical).cloned();
-                self.out.effect(Word::Read, Grade::Certain, Some(target), None, source, file.span.clone());
+                self.out.effect(
+                    Word::Read,
+                    Grade::Certain,
+                    Some(target),
+                    None,
+                    source,
+                    file.span.clone(),
+                );
                 match written {
                     None => {}
-                    Some(Some(text)) if matches!(lang, "shell" | "") && (!text.starts_with("#!") || text.lines().next().is_some_and(|l| l.contains("sh"))) => {
+                    Some(Some(text))
+                        if matches!(lang, "shell" | "")
+                            && (!text.starts_with("#!")
+                                || text.lines().next().is_some_and(|l| l.contains("sh"))) =>
+                    {
                         let mark = self.state.mark();
                         self.nested(&text, file.span.clone(), Some(index));
                         self.state.rollback(mark);
                     }
                     Some(Some(text)) => {
                         let value = Value::known(text, file.span.clone());
-                        code::emit(&mut self.out, if lang.is_empty() { "script" } else { lang }, &value, &mut Vec::new());
+                        code::emit(
+                            &mut self.out,
+                            if lang.is_empty() { "script" } else { lang },
+                            &value,
+                            &mut Vec::new(),
+                        );
                     }
                     Some(None) => {
-                        self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, file.span.clone());
+                        self.out.push(
+                            Word::PipeToInterpreter,
+                            Grade::Certain,
+                            Source::Program,
+                            file.span.clone(),
+                        );
                     }
                 }
             }
@@ -405,7 +505,14 @@ impl Walker<'_> {
     }
 
     /// A function of the call.
-    fn function(&mut self, name: &str, function: &Function, words: &[Value], index: usize, span: &Range<usize>) {
+    fn function(
+        &mut self,
+        name: &str,
+        function: &Function,
+        words: &[Value],
+        index: usize,
+        span: &Range<usize>,
+    ) {
         if self.calls.iter().any(|c| c == name) {
             if self.concurrent > self.bomb_base {
                 self.fork_bomb(function.defined.clone());
@@ -442,12 +549,23 @@ impl Walker<'_> {
     }
 
     /// Builtins that change what follows. True = nothing else is to be done.
-    fn state_builtin(&mut self, name: &str, args: &[Value], index: usize, span: &Range<usize>) -> bool {
+    fn state_builtin(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        index: usize,
+        span: &Range<usize>,
+    ) -> bool {
         // A subscript in an argument may run a command when it is evaluated.
-        if matches!(name, "let" | "test" | "[" | "printf" | "read" | "unset" | "wait" | "mapfile" | "readarray") {
+        if matches!(
+            name,
+            "let" | "test" | "[" | "printf" | "read" | "unset" | "wait" | "mapfile" | "readarray"
+        ) {
             let risky = args.iter().any(|a| {
                 let text = a.start();
-                (name == "let" || text.contains('[')) && (text.contains("$(") || text.contains('`')) && (name != "printf" || args.first().is_some_and(|f| f.plain() == Some("-v")))
+                (name == "let" || text.contains('['))
+                    && (text.contains("$(") || text.contains('`'))
+                    && (name != "printf" || args.first().is_some_and(|f| f.plain() == Some("-v")))
             });
             if risky {
                 self.out.unknown("a subscript that holds a command", span.clone());
@@ -455,11 +573,14 @@ impl Walker<'_> {
         }
         match name {
             "cd" | "pushd" => {
-                let at = args.iter().find(|a| !a.start().starts_with('-') || a.plain() == Some("-"));
+                let at =
+                    args.iter().find(|a| !a.start().starts_with('-') || a.plain() == Some("-"));
                 let to = match at {
                     None if name == "cd" => Some(self.out.place.home.clone()),
                     None => None,
-                    Some(value) if value.plain() == Some("-") || value.start().starts_with('+') => None,
+                    Some(value) if value.plain() == Some("-") || value.start().starts_with('+') => {
+                        None
+                    }
                     Some(value) => match self.out.spot(value, Extent::Exact, false) {
                         Spot::At(target) if target.extent == Extent::Exact => Some(target.lexical),
                         _ => None,
@@ -489,7 +610,9 @@ impl Walker<'_> {
                             self.state.set(Key::Var(key), Some(Held::Var(vec![vec![Vec::new()]])));
                         }
                         Some(_) => {}
-                        None => self.out.unknown("unset of a name known only at run time", span.clone()),
+                        None => {
+                            self.out.unknown("unset of a name known only at run time", span.clone())
+                        }
                     }
                 }
                 true
@@ -503,7 +626,19 @@ impl Walker<'_> {
                         continue;
                     }
                     if text.starts_with('-') {
-                        skip = matches!(text.as_str(), "-p" | "-d" | "-n" | "-N" | "-t" | "-u" | "-i" | "-C" | "-c" | "-O" | "-s");
+                        skip = matches!(
+                            text.as_str(),
+                            "-p" | "-d"
+                                | "-n"
+                                | "-N"
+                                | "-t"
+                                | "-u"
+                                | "-i"
+                                | "-C"
+                                | "-c"
+                                | "-O"
+                                | "-s"
+                        );
                         skip &= text != "-s";
                         if name != "read" && matches!(text.as_str(), "-C") {
                             self.out.unknown("mapfile runs a callback", span.clone());
@@ -549,7 +684,9 @@ impl Walker<'_> {
                         values.extend(args[at + 1..].iter().cloned());
                         self.positional = Some(Rc::new(values));
                     }
-                    None if args.iter().any(|a| !a.start().starts_with(['-', '+'])) => self.positional = None,
+                    None if args.iter().any(|a| !a.start().starts_with(['-', '+'])) => {
+                        self.positional = None
+                    }
                     None => {}
                 }
                 true
@@ -567,7 +704,11 @@ impl Walker<'_> {
                 true
             }
             "hash" | "enable" => {
-                if args.iter().any(|a| a.start().starts_with("-p") || a.start().starts_with("-f") || a.start().starts_with("-n")) {
+                if args.iter().any(|a| {
+                    a.start().starts_with("-p")
+                        || a.start().starts_with("-f")
+                        || a.start().starts_with("-n")
+                }) {
                     self.state.set(Key::Tainted, Some(Held::Set));
                     self.out.unknown("a builtin that redefines programs", span.clone());
                 }
@@ -575,14 +716,21 @@ impl Walker<'_> {
             }
             "trap" => {
                 let from = usize::from(args.first().and_then(Value::plain) == Some("--"));
-                if args.len() > from + 1 && !matches!(args[from].plain(), Some("-" | "")) && !args[from].start().starts_with("-l") {
+                if args.len() > from + 1
+                    && !matches!(args[from].plain(), Some("-" | ""))
+                    && !args[from].start().starts_with("-l")
+                {
                     let text = args[from].clone();
                     self.script(&text, Vec::new(), index);
                 }
                 true
             }
             "eval" => {
-                let args: Vec<Value> = if args.first().and_then(Value::plain) == Some("--") { args[1..].to_vec() } else { args.to_vec() };
+                let args: Vec<Value> = if args.first().and_then(Value::plain) == Some("--") {
+                    args[1..].to_vec()
+                } else {
+                    args.to_vec()
+                };
                 if !args.is_empty() {
                     if let Next::Script { text, .. } = program::effects::joined(&args) {
                         self.script(&text, Vec::new(), index);
@@ -591,7 +739,12 @@ impl Walker<'_> {
                 true
             }
             "bind" | "complete" | "compgen" => {
-                if args.iter().any(|a| a.start().starts_with("-x") || a.start().starts_with("-C") || a.start().starts_with("-F") || a.text.is_none()) {
+                if args.iter().any(|a| {
+                    a.start().starts_with("-x")
+                        || a.start().starts_with("-C")
+                        || a.start().starts_with("-F")
+                        || a.text.is_none()
+                }) {
                     self.out.unknown("a builtin that runs its argument", span.clone());
                 }
                 true

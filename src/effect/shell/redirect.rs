@@ -61,17 +61,25 @@ impl Walker<'_> {
 
     /// The effects of the redirections themselves.
     pub(super) fn redirect_effects(&mut self, stmt: &Stmt, command: Option<usize>) {
-        let writing = |r: &shuck_ast::Redirect| matches!(r.kind, RedirectKind::Output | RedirectKind::Clobber);
-        let content = if stmt.redirects.iter().any(writing) { self.printed_text(stmt) } else { None };
+        let writing = |r: &shuck_ast::Redirect| {
+            matches!(r.kind, RedirectKind::Output | RedirectKind::Clobber)
+        };
+        let content =
+            if stmt.redirects.iter().any(writing) { self.printed_text(stmt) } else { None };
         for redirect in stmt.redirects.iter() {
             let RedirectTarget::Word(word) = &redirect.target else { continue };
             let (reads, writes, dup) = match redirect.kind {
-                RedirectKind::Output | RedirectKind::Clobber | RedirectKind::Append | RedirectKind::OutputBoth => (false, true, false),
+                RedirectKind::Output
+                | RedirectKind::Clobber
+                | RedirectKind::Append
+                | RedirectKind::OutputBoth => (false, true, false),
                 RedirectKind::Input => (true, false, false),
                 RedirectKind::ReadWrite => (true, true, false),
                 RedirectKind::DupOutput => (false, true, true),
                 RedirectKind::DupInput => (true, false, true),
-                RedirectKind::HereDoc | RedirectKind::HereDocStrip | RedirectKind::HereString => continue,
+                RedirectKind::HereDoc | RedirectKind::HereDocStrip | RedirectKind::HereString => {
+                    continue;
+                }
             };
             let literal = matches!(redirect.kind, RedirectKind::Output | RedirectKind::Clobber);
             let content = if literal { content.clone() } else { None };
@@ -95,11 +103,24 @@ impl Walker<'_> {
                 return;
             }
         }
-        if let Some(rest) = text.strip_prefix("/dev/tcp/").or_else(|| text.strip_prefix("/dev/udp/")) {
-            let host = rest.split('/').next().filter(|h| !h.is_empty() && (value.text.is_some() || rest.contains('/'))).map(str::to_ascii_lowercase);
+        if let Some(rest) =
+            text.strip_prefix("/dev/tcp/").or_else(|| text.strip_prefix("/dev/udp/"))
+        {
+            let host = rest
+                .split('/')
+                .next()
+                .filter(|h| !h.is_empty() && (value.text.is_some() || rest.contains('/')))
+                .map(str::to_ascii_lowercase);
             let grade = if host.is_some() { Grade::Certain } else { Grade::Unknown };
             let span = value.span.clone();
-            self.out.effect(Word::Network, grade, None, host.clone(), Source::Redirect, span.clone());
+            self.out.effect(
+                Word::Network,
+                grade,
+                None,
+                host.clone(),
+                Source::Redirect,
+                span.clone(),
+            );
             if writes {
                 self.out.effect(Word::Send, grade, None, host, Source::Redirect, span);
             }
@@ -160,13 +181,30 @@ impl Walker<'_> {
                 if format.contains('\\') {
                     return Some(Feed::Stream);
                 }
-                match (format.trim_end_matches('\n'), rest.as_slice()) {
-                    (text, _) if !text.contains('%') => Some(Feed::Text(format)),
-                    ("%s", many) => {
-                        let tail = if format.ends_with('\n') { "\n" } else { "" };
-                        Some(Feed::Text(many.iter().map(|m| format!("{m}{tail}")).collect()))
+                // The format is used again until all arguments are; only `%s` is followed.
+                let pieces: Vec<&str> = format.split("%s").collect();
+                if pieces.iter().any(|p| p.contains('%')) || rest.iter().any(|r| r.contains('%')) {
+                    return Some(Feed::Stream);
+                }
+                let holes = pieces.len() - 1;
+                if holes == 0 {
+                    return Some(Feed::Text(format));
+                }
+                let mut text = String::new();
+                let mut left = rest.as_slice();
+                loop {
+                    for (i, piece) in pieces.iter().enumerate() {
+                        text.push_str(piece);
+                        if i < holes
+                            && let Some((first, more)) = left.split_first()
+                        {
+                            text.push_str(first);
+                            left = more;
+                        }
                     }
-                    _ => Some(Feed::Stream),
+                    if left.is_empty() || text.len() > super::MAX_TEXT {
+                        return Some(Feed::Text(text));
+                    }
                 }
             }
             "cat" | "tee" => {
@@ -184,8 +222,12 @@ impl Walker<'_> {
                 }
             }
             "find" => {
-                let starts: Vec<&Value> = args.iter().take_while(|a| !a.start().starts_with(['-', '(', '!'])).collect();
-                if args.iter().any(|a| a.start().starts_with("-printf") || a.start().starts_with("-exec")) {
+                let starts: Vec<&Value> =
+                    args.iter().take_while(|a| !a.start().starts_with(['-', '(', '!'])).collect();
+                if args
+                    .iter()
+                    .any(|a| a.start().starts_with("-printf") || a.start().starts_with("-exec"))
+                {
                     return Some(Feed::Stream);
                 }
                 match starts[..] {
@@ -194,11 +236,21 @@ impl Walker<'_> {
                     _ => Some(Feed::Stream),
                 }
             }
-            "fd" | "git" if name == "fd" || args.first().and_then(Value::plain) == Some("ls-files") => {
+            "fd" | "git"
+                if name == "fd" || args.first().and_then(Value::plain) == Some("ls-files") =>
+            {
                 Some(Feed::Rooted(special::found(&Value::known(".", 0..0))))
             }
-            "grep" | "rg" if args.iter().any(|a| a.start().starts_with("-") && !a.start().starts_with("--") && a.start().contains('l')) => {
-                Some(Feed::Rooted(special::found(&Value::known(".", 0..0)))).filter(|_| args.iter().skip(1).all(|a| !a.start().starts_with(['/', '~', '.'])))
+            "grep" | "rg"
+                if args.iter().any(|a| {
+                    a.start().starts_with("-")
+                        && !a.start().starts_with("--")
+                        && a.start().contains('l')
+                }) =>
+            {
+                Some(Feed::Rooted(special::found(&Value::known(".", 0..0)))).filter(|_| {
+                    args.iter().skip(1).all(|a| !a.start().starts_with(['/', '~', '.']))
+                })
             }
             "sort" | "uniq" | "head" | "tail" | "grep" | "rg" | "shuf" | "tac" => match fed {
                 Feed::Rooted(value) => Some(Feed::Rooted(value.clone())),
@@ -237,7 +289,9 @@ impl Walker<'_> {
         }
         let Command::Simple(simple) = &stmt.command else { return None };
         let name = match &simple.name.parts[..] {
-            [part] => self.source.get(part.span.start.offset()..part.span.end.offset())?.to_string(),
+            [part] => {
+                self.source.get(part.span.start.offset()..part.span.end.offset())?.to_string()
+            }
             _ => return None,
         };
         match name.as_str() {
@@ -252,7 +306,10 @@ impl Walker<'_> {
             }
             "pwd" => self.cwd().map(|cwd| quoted(&cwd)),
             "mktemp" => {
-                let mut dir = std::env::var("TMPDIR").ok().filter(|d| d.starts_with('/')).unwrap_or_else(|| "/tmp".to_string());
+                let mut dir = std::env::var("TMPDIR")
+                    .ok()
+                    .filter(|d| d.starts_with('/'))
+                    .unwrap_or_else(|| "/tmp".to_string());
                 let mut args = Vec::new();
                 for word in &simple.args {
                     args.extend(self.quietly(|w| w.expand(word)));
@@ -266,7 +323,10 @@ impl Walker<'_> {
                         match text.rsplit_once('/') {
                             Some((d, _)) => dir = d.to_string(),
                             None => {
-                                let tmp = args.iter().any(|a| matches!(a.plain(), Some("-t" | "--tmpdir")) || a.start().starts_with("-p"));
+                                let tmp = args.iter().any(|a| {
+                                    matches!(a.plain(), Some("-t" | "--tmpdir"))
+                                        || a.start().starts_with("-p")
+                                });
                                 if !tmp {
                                     dir = ".".to_string();
                                 }
@@ -281,14 +341,19 @@ impl Walker<'_> {
                 Some(atoms)
             }
             "git" => {
-                let args: Vec<Value> = simple.args.iter().flat_map(|w| self.quietly(|s| s.expand(w))).collect();
+                let args: Vec<Value> =
+                    simple.args.iter().flat_map(|w| self.quietly(|s| s.expand(w))).collect();
                 let plain: Vec<&str> = args.iter().map(Value::plain).collect::<Option<_>>()?;
                 let project = self.out.place.project.clone();
-                let inside = self.cwd().is_some_and(|cwd| cwd == project || cwd.starts_with(&format!("{project}/")));
-                (plain == ["rev-parse", "--show-toplevel"] && inside && !project.is_empty()).then(|| quoted(&project))
+                let inside = self
+                    .cwd()
+                    .is_some_and(|cwd| cwd == project || cwd.starts_with(&format!("{project}/")));
+                (plain == ["rev-parse", "--show-toplevel"] && inside && !project.is_empty())
+                    .then(|| quoted(&project))
             }
             "basename" | "dirname" => {
-                let args: Vec<Value> = simple.args.iter().flat_map(|w| self.quietly(|s| s.expand(w))).collect();
+                let args: Vec<Value> =
+                    simple.args.iter().flat_map(|w| self.quietly(|s| s.expand(w))).collect();
                 let [only] = &args[..] else { return None };
                 if self.several {
                     return None;

@@ -26,14 +26,19 @@ impl Walker<'_> {
 
     fn visit_part(&mut self, part: &WordPart, span: Span) {
         match part {
-            WordPart::Literal(_) | WordPart::SingleQuoted { .. } | WordPart::Variable(_) | WordPart::PrefixMatch { .. } => {}
+            WordPart::Literal(_)
+            | WordPart::SingleQuoted { .. }
+            | WordPart::Variable(_)
+            | WordPart::PrefixMatch { .. } => {}
             WordPart::ZshQualifiedGlob(_) => {
                 let range = self.range(span);
                 self.out.command = self.parent;
                 self.out.unknown("a zsh glob with qualifiers", range);
             }
             WordPart::DoubleQuoted { parts, .. } => self.visit_parts(parts),
-            WordPart::CommandSubstitution { body, syntax } => self.substitution(body, *syntax, span),
+            WordPart::CommandSubstitution { body, syntax } => {
+                self.substitution(body, *syntax, span)
+            }
             WordPart::ProcessSubstitution { body, is_input } => {
                 let outer = self.feed.clone();
                 if !is_input {
@@ -55,16 +60,38 @@ impl Walker<'_> {
                     self.visit_word(word);
                 }
             }
-            WordPart::Length(r) | WordPart::ArrayAccess(r) | WordPart::ArrayLength(r) | WordPart::ArrayIndices(r) => self.visit_reference(r),
+            WordPart::Length(r)
+            | WordPart::ArrayAccess(r)
+            | WordPart::ArrayLength(r)
+            | WordPart::ArrayIndices(r) => self.visit_reference(r),
             WordPart::Transformation { reference, operator } => {
                 self.visit_reference(reference);
                 self.transformation(*operator, span);
             }
-            WordPart::Substring { reference, offset_word_ast, length_word_ast, offset_ast, length_ast, .. }
-            | WordPart::ArraySlice { reference, offset_word_ast, length_word_ast, offset_ast, length_ast, .. } => {
+            WordPart::Substring {
+                reference,
+                offset_word_ast,
+                length_word_ast,
+                offset_ast,
+                length_ast,
+                ..
+            }
+            | WordPart::ArraySlice {
+                reference,
+                offset_word_ast,
+                length_word_ast,
+                offset_ast,
+                length_ast,
+                ..
+            } => {
                 self.visit_reference(reference);
-                self.arithmetic(offset_ast.as_deref(), Some(offset_word_ast), span);
-                self.arithmetic(length_ast.as_deref(), length_word_ast.as_deref(), span);
+                self.slice_parts(
+                    [
+                        (offset_ast.as_deref(), Some(offset_word_ast)),
+                        (length_ast.as_deref(), length_word_ast.as_deref()),
+                    ],
+                    span,
+                );
             }
             WordPart::IndirectExpansion { reference, operator, operand_word_ast, .. } => {
                 self.visit_reference(reference);
@@ -105,13 +132,20 @@ impl Walker<'_> {
 
     /// Arithmetic both as an expression and as a word: what one view misses, the other may show.
     fn arithmetic(&mut self, node: Option<&ArithmeticExprNode>, word: Option<&Word>, span: Span) {
+        self.slice_parts([(node, word), (None, None)], span);
+    }
+
+    fn slice_parts(
+        &mut self,
+        parts: [(Option<&ArithmeticExprNode>, Option<&Word>); 2],
+        span: Span,
+    ) {
         let before = self.substitutions;
-        match node {
-            Some(node) => self.visit_arithmetic(node),
-            None => {
-                if let Some(word) = word {
-                    self.visit_word(word);
-                }
+        for part in parts {
+            match part {
+                (Some(node), _) => self.visit_arithmetic(node),
+                (None, Some(word)) => self.visit_word(word),
+                (None, None) => {}
             }
         }
         self.visit_raw(span, before);
@@ -149,8 +183,15 @@ impl Walker<'_> {
             ParameterExpansionSyntax::Bourne(syntax) => match syntax {
                 BourneParameterExpansion::Access { reference }
                 | BourneParameterExpansion::Length { reference }
-                | BourneParameterExpansion::Indices { reference } => self.visit_reference(reference),
-                BourneParameterExpansion::Indirect { reference, operator, operand_word_ast, .. } => {
+                | BourneParameterExpansion::Indices { reference } => {
+                    self.visit_reference(reference)
+                }
+                BourneParameterExpansion::Indirect {
+                    reference,
+                    operator,
+                    operand_word_ast,
+                    ..
+                } => {
                     self.visit_reference(reference);
                     if let Some(operator) = operator {
                         self.visit_operator(operator);
@@ -160,12 +201,29 @@ impl Walker<'_> {
                     }
                 }
                 BourneParameterExpansion::PrefixMatch { .. } => {}
-                BourneParameterExpansion::Slice { reference, offset_ast, offset_word_ast, length_ast, length_word_ast, .. } => {
+                BourneParameterExpansion::Slice {
+                    reference,
+                    offset_ast,
+                    offset_word_ast,
+                    length_ast,
+                    length_word_ast,
+                    ..
+                } => {
                     self.visit_reference(reference);
-                    self.arithmetic(offset_ast.as_deref(), Some(offset_word_ast), span);
-                    self.arithmetic(length_ast.as_deref(), length_word_ast.as_deref(), span);
+                    self.slice_parts(
+                        [
+                            (offset_ast.as_deref(), Some(offset_word_ast)),
+                            (length_ast.as_deref(), length_word_ast.as_deref()),
+                        ],
+                        span,
+                    );
                 }
-                BourneParameterExpansion::Operation { reference, operator, operand_word_ast, .. } => {
+                BourneParameterExpansion::Operation {
+                    reference,
+                    operator,
+                    operand_word_ast,
+                    ..
+                } => {
                     self.visit_reference(reference);
                     self.visit_operator(operator);
                     if let Some(word) = operand_word_ast {
@@ -248,7 +306,11 @@ impl Walker<'_> {
             ArithmeticExpr::Variable(name) => {
                 // A variable's text is an expression of its own, and its subscripts may run.
                 let text: Option<String> = self.state.var(name.as_str()).map(|v| {
-                    v.iter().flatten().flatten().filter_map(|a| if let super::Atom::Ch(c, _) = a { Some(*c) } else { None }).collect()
+                    v.iter()
+                        .flatten()
+                        .flatten()
+                        .filter_map(|a| if let super::Atom::Ch(c, _) = a { Some(*c) } else { None })
+                        .collect()
                 });
                 if text.is_some_and(|t| t.contains("$(") || t.contains('`')) {
                     let range = self.range(node.span);
@@ -259,7 +321,9 @@ impl Walker<'_> {
             ArithmeticExpr::Indexed { index, .. } => self.visit_arithmetic(index),
             ArithmeticExpr::ShellWord(word) => self.visit_word(word),
             ArithmeticExpr::Parenthesized { expression } => self.visit_arithmetic(expression),
-            ArithmeticExpr::Unary { expr, .. } | ArithmeticExpr::Postfix { expr, .. } => self.visit_arithmetic(expr),
+            ArithmeticExpr::Unary { expr, .. } | ArithmeticExpr::Postfix { expr, .. } => {
+                self.visit_arithmetic(expr)
+            }
             ArithmeticExpr::Binary { left, right, .. } => {
                 self.visit_arithmetic(left);
                 self.visit_arithmetic(right);
@@ -274,7 +338,7 @@ impl Walker<'_> {
                     ArithmeticLvalue::Indexed { index, .. } => self.visit_arithmetic(index),
                     ArithmeticLvalue::Variable(name) => {
                         let name = name.as_str().to_string();
-                        self.forget(&name);
+                        self.number(&name);
                     }
                 }
                 self.visit_arithmetic(value);
@@ -312,9 +376,19 @@ impl Walker<'_> {
             }
             match &part.kind {
                 HeredocBodyPart::Literal(_) | HeredocBodyPart::Variable(_) => {}
-                HeredocBodyPart::CommandSubstitution { body, syntax } => self.substitution(body, *syntax, part.span),
-                HeredocBodyPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
-                    self.arithmetic(expression_ast.as_deref(), Some(expression_word_ast), part.span);
+                HeredocBodyPart::CommandSubstitution { body, syntax } => {
+                    self.substitution(body, *syntax, part.span)
+                }
+                HeredocBodyPart::ArithmeticExpansion {
+                    expression_ast,
+                    expression_word_ast,
+                    ..
+                } => {
+                    self.arithmetic(
+                        expression_ast.as_deref(),
+                        Some(expression_word_ast),
+                        part.span,
+                    );
                 }
                 HeredocBodyPart::Parameter(parameter) => self.visit_parameter(parameter, part.span),
             }

@@ -69,11 +69,12 @@ impl Walker<'_> {
     pub fn expand(&mut self, word: &Word) -> Vec<Value> {
         let span = self.range(word.span);
         let atoms = self.atoms(&word.parts, Quote::Bare);
-        let rows = if word.has_active_brace_expansion() || atoms.contains(&Atom::Ch('{', Quote::Bare)) {
-            braces(&atoms)
-        } else {
-            Some(vec![atoms])
-        };
+        let rows =
+            if word.has_active_brace_expansion() || atoms.contains(&Atom::Ch('{', Quote::Bare)) {
+                braces(&atoms)
+            } else {
+                Some(vec![atoms])
+            };
         let Some(rows) = rows else { return vec![Value::unknown(span)] };
         let mut fields = Vec::new();
         for row in rows {
@@ -101,7 +102,9 @@ impl Walker<'_> {
             .map(|atom| match atom {
                 // Nothing splits here, so an expansion is one word; globs stay inactive in an
                 // assignment, and so they do in a redirection of a script.
-                Atom::Ch(c, Quote::Expanded | Quote::Bare) if assignment => Atom::Ch(c, Quote::Quoted),
+                Atom::Ch(c, Quote::Expanded | Quote::Bare) if assignment => {
+                    Atom::Ch(c, Quote::Quoted)
+                }
                 Atom::Ch(c, Quote::Expanded) => Atom::Ch(c, Quote::Bare),
                 other => other,
             })
@@ -155,10 +158,14 @@ impl Walker<'_> {
                     _ => number(out),
                 }
             }
-            WordPart::ProcessSubstitution { is_input, .. } => out.push(Atom::Pipe { input: *is_input }),
+            WordPart::ProcessSubstitution { is_input, .. } => {
+                out.push(Atom::Pipe { input: *is_input })
+            }
             WordPart::Parameter(parameter) => match &parameter.syntax {
                 ParameterExpansionSyntax::Bourne(syntax) => self.parameter(syntax, inside, out),
-                ParameterExpansionSyntax::Zsh(_) => out.push(Atom::Unknown { one: inside, fed: false }),
+                ParameterExpansionSyntax::Zsh(_) => {
+                    out.push(Atom::Unknown { one: inside, fed: false })
+                }
             },
             WordPart::Length(_) | WordPart::ArrayLength(_) => number(out),
             WordPart::ArrayAccess(reference) => self.access(reference, inside, out),
@@ -173,7 +180,9 @@ impl Walker<'_> {
         match syntax {
             BourneParameterExpansion::Access { reference } => self.access(reference, inside, out),
             BourneParameterExpansion::Length { .. } => number(out),
-            BourneParameterExpansion::Operation { reference, operator, operand_word_ast, .. } => {
+            BourneParameterExpansion::Operation {
+                reference, operator, operand_word_ast, ..
+            } => {
                 self.operation(reference, operator, operand_word_ast.as_deref(), inside, out);
             }
             _ => out.push(Atom::Unknown { one: inside, fed: false }),
@@ -239,7 +248,8 @@ impl Walker<'_> {
                 }
                 return;
             }
-            "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" | "COLUMNS" | "LINES" => {
+            "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID"
+            | "BASHPID" | "COLUMNS" | "LINES" => {
                 return number(out);
             }
             _ => {}
@@ -266,7 +276,9 @@ impl Walker<'_> {
             "PWD" => self.cwd(),
             "CLAUDE_PROJECT_DIR" => Some(self.out.place.project.clone()).filter(|p| !p.is_empty()),
             // Agents hand their environment to hooks and to the shell alike.
-            "TMPDIR" => std::env::var("TMPDIR").ok().filter(|t| t.starts_with('/')).map(|t| normalise(&t)),
+            "TMPDIR" => {
+                std::env::var("TMPDIR").ok().filter(|t| t.starts_with('/')).map(|t| normalise(&t))
+            }
             "OSTYPE" => Some("linux".to_string()),
             _ => None,
         };
@@ -292,7 +304,8 @@ impl Walker<'_> {
         let empty = own.iter().all(|a| matches!(a, Atom::Empty));
         let fallback = |walker: &mut Self, out: &mut Vec<Atom>| {
             if let Some(word) = operand {
-                let mut inner = walker.atoms(&word.parts, if inside { Quote::Quoted } else { Quote::Bare });
+                let mut inner =
+                    walker.atoms(&word.parts, if inside { Quote::Quoted } else { Quote::Bare });
                 inner = walker.tilde(inner, false);
                 expanded_keep(&inner, inside, out);
             }
@@ -318,11 +331,13 @@ impl Walker<'_> {
                     out.push(Atom::Unknown { one: inside, fed: false });
                 }
             }
-            ParameterOp::RemoveSuffixShort { pattern } | ParameterOp::RemoveSuffixLong { pattern } => {
+            ParameterOp::RemoveSuffixShort { pattern }
+            | ParameterOp::RemoveSuffixLong { pattern } => {
                 let long = matches!(operator, ParameterOp::RemoveSuffixLong { .. });
                 self.strip(own, known, pattern, false, long, inside, out);
             }
-            ParameterOp::RemovePrefixShort { pattern } | ParameterOp::RemovePrefixLong { pattern } => {
+            ParameterOp::RemovePrefixShort { pattern }
+            | ParameterOp::RemovePrefixLong { pattern } => {
                 let long = matches!(operator, ParameterOp::RemovePrefixLong { .. });
                 self.strip(own, known, pattern, true, long, inside, out);
             }
@@ -350,13 +365,18 @@ impl Walker<'_> {
         out: &mut Vec<Atom>,
     ) {
         let pattern = pattern.render(&self.source);
-        let plain = own.iter().all(|a| matches!(a, Atom::Ch(c, q) if *q != Quote::Pattern || !"*?[".contains(*c)));
+        let plain = own
+            .iter()
+            .all(|a| matches!(a, Atom::Ch(c, q) if *q != Quote::Pattern || !"*?[".contains(*c)));
         let simple = pattern.len() < 64 && !pattern.contains(['[', '$', '`', '(', '\\', '"', '\'']);
         if !known || !plain || !simple || own.len() > 512 {
             out.push(Atom::Unknown { one: inside, fed: false });
             return;
         }
-        let text: Vec<char> = own.iter().filter_map(|a| if let Atom::Ch(c, _) = a { Some(*c) } else { None }).collect();
+        let text: Vec<char> = own
+            .iter()
+            .filter_map(|a| if let Atom::Ch(c, _) = a { Some(*c) } else { None })
+            .collect();
         let pattern: Vec<char> = pattern.chars().collect();
         let lengths: Box<dyn Iterator<Item = usize>> =
             if long { Box::new((0..=text.len()).rev()) } else { Box::new(0..=text.len()) };
@@ -382,8 +402,8 @@ impl Walker<'_> {
         let mut out = Vec::with_capacity(row.len() + 16);
         let mut at = 0;
         while at < row.len() {
-            let start = at == 0
-                || assignment && matches!(row[at - 1], Atom::Ch(':' | '=', Quote::Bare));
+            let start =
+                at == 0 || assignment && matches!(row[at - 1], Atom::Ch(':' | '=', Quote::Bare));
             if !(start && row[at] == Atom::Ch('~', Quote::Bare)) {
                 out.push(row[at]);
                 at += 1;
@@ -478,10 +498,14 @@ impl Walker<'_> {
                     atoms.extend(quoted(&text));
                 }
                 HeredocBodyPart::Variable(name) => self.variable(name.as_str(), true, &mut atoms),
-                HeredocBodyPart::CommandSubstitution { body, .. } => atoms.extend(self.printed(body)?),
+                HeredocBodyPart::CommandSubstitution { body, .. } => {
+                    atoms.extend(self.printed(body)?)
+                }
                 HeredocBodyPart::ArithmeticExpansion { .. } => return None,
                 HeredocBodyPart::Parameter(parameter) => match &parameter.syntax {
-                    ParameterExpansionSyntax::Bourne(syntax) => self.parameter(syntax, true, &mut atoms),
+                    ParameterExpansionSyntax::Bourne(syntax) => {
+                        self.parameter(syntax, true, &mut atoms)
+                    }
                     ParameterExpansionSyntax::Zsh(_) => return None,
                 },
             }
@@ -493,7 +517,9 @@ impl Walker<'_> {
 /// A value as atoms again (positional parameters).
 pub fn atoms_of(value: &Value) -> Vec<Atom> {
     match (&value.text, &value.prefix) {
-        (Some(text), _) if value.glob => text.chars().map(|c| Atom::Ch(c, Quote::Pattern)).collect(),
+        (Some(text), _) if value.glob => {
+            text.chars().map(|c| Atom::Ch(c, Quote::Pattern)).collect()
+        }
         (Some(text), _) => quoted(text),
         (None, Some(prefix)) => {
             let mut atoms = quoted(prefix);
@@ -527,7 +553,14 @@ fn expanded_keep(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
 
 /// A number that is known only at run time.
 fn number(out: &mut Vec<Atom>) {
-    out.extend("[0-9]*".chars().map(|c| Atom::Ch(c, Quote::Pattern)));
+    out.extend("[-0-9]*".chars().map(|c| Atom::Ch(c, Quote::Pattern)));
+}
+
+/// A variable that holds some number.
+pub fn number_var() -> super::state::Var {
+    let mut atoms = Vec::new();
+    number(&mut atoms);
+    vec![vec![atoms]]
 }
 
 /// Literal text as written: backslashes are taken away here.
@@ -559,6 +592,7 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
     let mut one = true;
     let mut fed = false;
     let mut pipe = false;
+    let mut bracket = false;
     for atom in atoms {
         match atom {
             Atom::Ch(c, Quote::Quoted) => escaped |= special(*c) || *c == '\\',
@@ -567,6 +601,9 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
                 unknown = true;
                 one = false;
             }
+            // A bracket without its other half is text (`[`, the program).
+            Atom::Ch('[', _) => bracket = true,
+            Atom::Ch(']', _) => glob |= bracket,
             Atom::Ch(c, _) => glob |= special(*c),
             Atom::Unknown { one: o, fed: f } => {
                 unknown = true;
@@ -628,7 +665,14 @@ fn braces(row: &[Atom]) -> Option<Vec<Vec<Atom>>> {
     product(row, &close, 0, row.len(), &mut budget, 0)
 }
 
-fn product(row: &[Atom], close: &[usize], from: usize, to: usize, budget: &mut usize, depth: usize) -> Option<Vec<Vec<Atom>>> {
+fn product(
+    row: &[Atom],
+    close: &[usize],
+    from: usize,
+    to: usize,
+    budget: &mut usize,
+    depth: usize,
+) -> Option<Vec<Vec<Atom>>> {
     if depth > 16 {
         return None;
     }
@@ -662,7 +706,14 @@ fn product(row: &[Atom], close: &[usize], from: usize, to: usize, budget: &mut u
 
 /// The alternatives between two braces; `Some(None)` = the braces are only text.
 #[allow(clippy::type_complexity)]
-fn choices(row: &[Atom], close: &[usize], from: usize, to: usize, budget: &mut usize, depth: usize) -> Option<Option<Vec<Vec<Atom>>>> {
+fn choices(
+    row: &[Atom],
+    close: &[usize],
+    from: usize,
+    to: usize,
+    budget: &mut usize,
+    depth: usize,
+) -> Option<Option<Vec<Vec<Atom>>>> {
     let mut parts = Vec::new();
     let mut start = from;
     let mut at = from;
@@ -678,7 +729,10 @@ fn choices(row: &[Atom], close: &[usize], from: usize, to: usize, budget: &mut u
         at += 1;
     }
     if parts.is_empty() {
-        let text: String = row[from..to].iter().filter_map(|a| if let Atom::Ch(c, Quote::Bare) = a { Some(*c) } else { None }).collect();
+        let text: String = row[from..to]
+            .iter()
+            .filter_map(|a| if let Atom::Ch(c, Quote::Bare) = a { Some(*c) } else { None })
+            .collect();
         if text.chars().count() != to - from {
             return Some(None);
         }
@@ -705,7 +759,9 @@ fn sequence(text: &str) -> Option<Option<Vec<Vec<Atom>>>> {
         _ => {
             let mut x = a.chars();
             let mut y = b.chars();
-            let (Some(p), None, Some(q), None) = (x.next(), x.next(), y.next(), y.next()) else { return None };
+            let (Some(p), None, Some(q), None) = (x.next(), x.next(), y.next(), y.next()) else {
+                return None;
+            };
             (i64::from(u32::from(p)), i64::from(u32::from(q)), true)
         }
     };
@@ -713,7 +769,16 @@ fn sequence(text: &str) -> Option<Option<Vec<Vec<Atom>>>> {
     if from.abs_diff(to) / step > 200 {
         return Some(None);
     }
-    let width = if letters { 0 } else { [a, b].iter().filter(|t| t.trim_start_matches('-').starts_with('0')).map(|t| t.len()).max().unwrap_or(0) };
+    let width = if letters {
+        0
+    } else {
+        [a, b]
+            .iter()
+            .filter(|t| t.trim_start_matches('-').starts_with('0'))
+            .map(|t| t.len())
+            .max()
+            .unwrap_or(0)
+    };
     let mut out = Vec::new();
     let mut now = from;
     loop {
