@@ -1,0 +1,268 @@
+//! The documentation says what the program does: the schema's keys and words are those of the
+//! reader, docs/rules.md names every key, event, word and fault code, the README's tables are the
+//! program's own.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hookctl::agent::AGENTS;
+use hookctl::agent::claude::Claude;
+use hookctl::agent::{Agent as _, EventSpec};
+use hookctl::event::Kind;
+use hookctl::rule::Layer;
+use hookctl::rule::condition::{KEYS, WHEN_KEYS, effect_words};
+use hookctl::rule::file::{self, RULE_KEYS, TOP_KEYS};
+use hookctl::rule::template;
+use serde_json::Value;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(name: &str) -> String {
+    let path = root().join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Every file below a directory of the repository.
+fn files(dir: &str, ends: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![root().join(dir)];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(&dir).expect("a directory") {
+            let path = entry.expect("entry").path();
+            let end = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() {
+                open.push(path);
+            } else if ends.contains(&end.as_str()) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+fn schema() -> Value {
+    serde_json::from_str(&read("config/schema.json")).expect("config/schema.json is JSON")
+}
+
+type Keys<'a> = Vec<&'a (&'static str, &'static str)>;
+
+/// The object's properties are exactly these keys, described as the reader describes them.
+#[track_caller]
+fn same_keys(place: &Value, keys: Keys<'_>) {
+    assert_eq!(place["additionalProperties"], Value::Bool(false), "the reader is strict");
+    let properties = place["properties"].as_object().expect("properties");
+    let found: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
+    let wanted: BTreeSet<&str> = keys.iter().map(|(key, _)| *key).collect();
+    assert_eq!(found, wanted);
+    for (key, meaning) in keys {
+        assert_eq!(properties[*key]["description"], *meaning, "{key}");
+    }
+}
+
+fn words(schema: &Value) -> BTreeSet<&str> {
+    schema["enum"].as_array().expect("an enum").iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn the_schema_has_the_readers_keys_and_words() {
+    let schema = schema();
+    let definitions = &schema["definitions"];
+    same_keys(&schema, TOP_KEYS.iter().collect());
+    same_keys(&definitions["rule"], RULE_KEYS.iter().chain(KEYS).collect());
+    same_keys(&definitions["conditions"], KEYS.iter().collect());
+    same_keys(&definitions["when"], WHEN_KEYS.iter().collect());
+    let events: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain(["*"]).collect();
+    assert_eq!(words(&definitions["event"]), events);
+    assert_eq!(words(&definitions["effect"]), effect_words().collect());
+}
+
+/// Every `$ref` of the schema leads somewhere, and no definition is left over.
+#[test]
+fn the_schema_holds_together() {
+    fn refs(value: &Value, out: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(map) => {
+                if let Some(target) = map.get("$ref").and_then(Value::as_str) {
+                    out.insert(target.trim_start_matches("#/definitions/").to_string());
+                }
+                map.values().for_each(|value| refs(value, out));
+            }
+            Value::Array(items) => items.iter().for_each(|value| refs(value, out)),
+            _ => {}
+        }
+    }
+    let schema = schema();
+    let mut used = BTreeSet::new();
+    refs(&schema, &mut used);
+    let defined: BTreeSet<String> =
+        schema["definitions"].as_object().expect("definitions").keys().cloned().collect();
+    assert_eq!(used, defined);
+}
+
+/// The codes that the reader of rule files gives its faults.
+fn fault_codes() -> BTreeSet<String> {
+    let calls = [
+        r#"(?-u)(?:\.|\b)(?:fault|warn)\(\s*"([a-z]+(?:-[a-z]+)*)","#,
+        r#"(?-u)each\(value, "([a-z-]+)""#,
+    ];
+    let mut codes = BTreeSet::new();
+    for path in files("src/rule", &["rs"]) {
+        let text = fs::read_to_string(path).expect("source");
+        for call in calls {
+            let regex = regex::Regex::new(call).expect("a regex");
+            codes.extend(regex.captures_iter(&text).map(|found| found[1].to_string()));
+        }
+    }
+    codes
+}
+
+#[test]
+fn the_reference_of_rules_is_complete() {
+    let text = read("docs/rules.md");
+    let mut missing = Vec::new();
+    let mut named = |what: &str, word: &str| {
+        if !text.contains(&format!("`{word}`")) {
+            missing.push(format!("{what} `{word}`"));
+        }
+    };
+    for (key, _) in RULE_KEYS.iter().chain(KEYS) {
+        named("key", key);
+    }
+    for (key, _) in WHEN_KEYS {
+        named("key of when", key);
+    }
+    for (key, _) in TOP_KEYS {
+        named("top key", key);
+    }
+    for kind in Kind::ALL {
+        named("event", kind.name());
+    }
+    for word in effect_words() {
+        named("effect", word);
+    }
+    for name in template::NAMES {
+        named("placeholder", &format!("{{{name}}}"));
+    }
+    for name in template::VARIABLES {
+        named("variable", name);
+    }
+    let codes = fault_codes();
+    assert!(codes.len() > 20, "the codes are not found any more: {codes:?}");
+    for code in &codes {
+        named("fault", code);
+    }
+    assert!(missing.is_empty(), "docs/rules.md does not name:\n{}", missing.join("\n"));
+}
+
+/// What is wrong with the rules in a text, but that they do nothing.
+fn faults(text: &str) -> Vec<String> {
+    file::read(text, Path::new("x.toml"), Layer::Managed, None)
+        .faults
+        .iter()
+        .filter(|fault| fault.code != "no-effect")
+        .map(|fault| fault.report("docs", text))
+        .collect()
+}
+
+#[test]
+fn every_rule_that_is_shown_is_free_of_faults() {
+    let mut all = Vec::new();
+    let mut blocks = 0;
+    for name in ["README.md", "docs/rules.md"] {
+        let text = read(name);
+        for block in text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+            let headless = !block.contains("[rule.");
+            all.extend(faults(&format!("{}{block}", if headless { "[rule.x]\n" } else { "" })));
+            blocks += 1;
+        }
+    }
+    // The examples between backquotes: a key of rules and its value.
+    let text = read("docs/rules.md").replace("\\|", "|");
+    for code in text.split('`').skip(1).step_by(2) {
+        let Some((key, _)) = code.split_once(" = ") else { continue };
+        if !code.contains(" ... ") && RULE_KEYS.iter().chain(KEYS).any(|(known, _)| *known == key) {
+            all.extend(faults(&format!("[rule.x]\n{code}\n")));
+            blocks += 1;
+        }
+    }
+    assert!(blocks > 30, "the examples are not found any more: {blocks}");
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+/// A row of the README's table of events.
+fn row(spec: &EventSpec) -> String {
+    let verbs: Vec<&str> = spec.verbs.iter().map(|verb| verb.name()).collect();
+    let mut also = Vec::new();
+    for (can, what) in
+        [(spec.rewrite, "rewrite"), (spec.replace, "replace, redact"), (spec.context, "context")]
+    {
+        if can {
+            also.push(what);
+        }
+    }
+    let or_none = |list: Vec<&str>| {
+        if list.is_empty() { "–".to_string() } else { list.join(", ") }
+    };
+    let default = if spec.by_default { "yes" } else { "" };
+    format!("| {} | {} | {} | {default} |", spec.kind.name(), or_none(verbs), or_none(also))
+}
+
+#[test]
+fn s3_20_the_readme_says_what_each_event_can_do() {
+    let text = read("README.md");
+    assert_eq!(Claude.events().len(), Kind::ALL.len());
+    let missing: Vec<String> =
+        Claude.events().iter().map(row).filter(|row| !text.contains(row.as_str())).collect();
+    assert!(missing.is_empty(), "README.md lacks these rows:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn the_readme_names_every_config_key_and_agent() {
+    let text = read("README.md");
+    for (key, _) in TOP_KEYS {
+        let forms = [format!("`{key}"), format!("`[{key}"), format!("`[[{key}")];
+        assert!(forms.iter().any(|form| text.contains(form.as_str())), "README.md: {key}");
+    }
+    for agent in AGENTS {
+        assert!(text.contains(agent.title()), "README.md: {}", agent.title());
+    }
+}
+
+/// What is told to others holds no path of the machine that it was written on.
+#[test]
+fn nothing_names_the_machine_that_it_was_written_on() {
+    let mut all = vec![root().join("README.md"), root().join("CHANGELOG.md")];
+    for dir in ["docs", "examples", "config"] {
+        all.extend(files(dir, &["md", "toml", "json", "sh"]));
+    }
+    for path in all {
+        let text = fs::read_to_string(&path).expect("a text");
+        for bad in ["/work/", "/tmp/client", "/tmp/wt", "/root/.cargo"] {
+            assert!(!text.contains(bad), "{} holds {bad}", path.display());
+        }
+    }
+}
+
+/// Every relative link of the documentation leads to a file.
+#[test]
+fn every_link_leads_somewhere() {
+    let mut all = vec![root().join("README.md"), root().join("CHANGELOG.md")];
+    for dir in ["docs", "examples"] {
+        all.extend(files(dir, &["md"]));
+    }
+    for path in all {
+        let text = fs::read_to_string(&path).expect("a text");
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets {
+            let file = target.split('#').next().unwrap_or_default();
+            if file.is_empty() || file.contains("://") || file.contains(' ') {
+                continue;
+            }
+            let there = path.parent().is_some_and(|dir| dir.join(file).exists());
+            assert!(there, "{}: {target} leads nowhere", path.display());
+        }
+    }
+}
