@@ -41,7 +41,13 @@ fn trust_shows_asks_and_holds_until_the_content_changes() {
     assert_eq!(ls(&world), "");
     let no = world.on_terminal(&["trust"], "n\n");
     assert_eq!(no.code, 1, "{}", no.out);
-    for part in ["[rule.listing]", "without a question", "sh tools/fmt.sh", "1 more only deny"] {
+    for part in [
+        "[rule.listing]",
+        "command = \"ls\"",
+        "without a question",
+        "sh tools/fmt.sh",
+        "1 more only deny",
+    ] {
         assert!(no.out.contains(part), "{part}: {}", no.out);
     }
     assert_eq!(ls(&world), "");

@@ -23,6 +23,7 @@ pub mod scope;
 pub mod status;
 pub mod trust;
 pub mod uninstall;
+mod written;
 
 use args::{Cli, Color, Command, Global, Shell};
 

@@ -11,12 +11,14 @@ use serde_json::json;
 use toml::de::DeTable;
 
 use super::args::TrustArgs;
+use super::written::Written;
 use super::{
-    BOLD, Context, Exit, GREEN, RED, YELLOW, complain, not_human, print, short, visible,
+    BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, not_human, print, short, visible,
     write_private,
 };
 use crate::config::{self, Source};
 use crate::paths;
+use crate::rule::condition::KEYS;
 use crate::rule::fault::Gravity;
 use crate::rule::{Layer, Redact, Rule, Text};
 use crate::trust::{self, Entry, Store};
@@ -148,8 +150,10 @@ fn show(context: &Context, source: &Source, entry: &Entry) -> String {
     for rule in &waiting {
         let head = format!("[rule.{}]  line {}", rule.id, rule.line);
         let _ = writeln!(out, "\n  {}", context.paint(BOLD, &head));
-        for (what, text) in consequences(rule) {
+        let conditions = conditions(&source.text, rule);
+        for (what, text) in conditions.into_iter().chain(consequences(rule)) {
             let what = match what {
+                "where" => context.paint(FAINT, &format!("{what:<12}")),
                 "allows" | "runs" | "asks script" => context.paint(RED, &format!("{what:<12}")),
                 _ => context.paint(YELLOW, &format!("{what:<12}")),
             };
@@ -173,6 +177,22 @@ fn show(context: &Context, source: &Source, entry: &Entry) -> String {
     }
     out.push('\n');
     out
+}
+
+/// When the rule holds, as its file says it.
+fn conditions(text: &str, rule: &Rule) -> Vec<(&'static str, String)> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let written = Written::of(table.get_ref(), &rule.id);
+    let body = written.body.into_iter().flat_map(|body| body.iter());
+    let condition = |key: &str| {
+        matches!(key, "on" | "unless") || KEYS.iter().any(|(condition, _)| *condition == key)
+    };
+    body.filter(|(key, _)| condition(key.get_ref()))
+        .map(|(key, value)| {
+            let value = text.get(value.span()).unwrap_or_default();
+            ("where", format!("{} = {value}", key.get_ref()))
+        })
+        .collect()
 }
 
 /// What a rule would run or loosen: a word and a text each.

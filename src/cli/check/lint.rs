@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::time::Duration;
 
 use globset::GlobBuilder;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use super::Severity;
 use crate::agent::{self, EventSpec};
+use crate::cli::written::{Written, strings};
 use crate::cli::{Context, scope};
 use crate::config::Source;
 use crate::effect::Word;
@@ -117,7 +117,8 @@ pub(super) fn lint(source: &Source, world: &World<'_>) -> Vec<(Fault, Severity)>
     }
     let mut out = Vec::new();
     for rule in &source.file.rules {
-        let mut lint = Lint { rule, table: table.get_ref(), found: &mut out };
+        let written = Written::of(table.get_ref(), &rule.id);
+        let mut lint = Lint { rule, written, found: &mut out };
         lint.never_matches();
         lint.keys_for_events();
         lint.limits();
@@ -141,7 +142,7 @@ pub(super) fn lint(source: &Source, world: &World<'_>) -> Vec<(Fault, Severity)>
 /// One rule under examination.
 struct Lint<'a> {
     rule: &'a Rule,
-    table: &'a DeTable<'a>,
+    written: Written<'a>,
     found: &'a mut Vec<(Fault, Severity)>,
 }
 
@@ -167,47 +168,16 @@ impl<'a> Lint<'a> {
         self.note(Severity::Warning, code, message, hint, span);
     }
 
-    // ---- where things stand ---------------------------------------------------------------
-
-    fn entry(&self) -> Option<(Range<usize>, &'a DeTable<'a>)> {
-        let (_, rules) = self.table.iter().find(|(key, _)| key.get_ref() == "rule")?;
-        let rules = rules.get_ref().as_table()?;
-        let (id, body) = rules.iter().find(|(key, _)| key.get_ref() == self.rule.id.as_str())?;
-        Some((id.span(), body.get_ref().as_table()?))
-    }
-
     fn header(&self) -> Range<usize> {
-        self.entry().map_or(0..0, |(span, _)| span)
+        self.written.header()
     }
 
-    fn value(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
-        let (_, body) = self.entry()?;
-        body.iter().find(|(found, _)| found.get_ref() == key).map(|(_, value)| value)
-    }
-
-    /// The key in the rule, or the rule's header.
     fn key(&self, key: &str) -> Range<usize> {
-        let found = self.entry().and_then(|(_, body)| {
-            let (found, _) = body.iter().find(|(found, _)| found.get_ref() == key)?;
-            Some(found.span())
-        });
-        found.unwrap_or_else(|| self.header())
-    }
-
-    /// The text inside the key's value, or all of the value.
-    fn text(&self, key: &str, text: &str) -> Range<usize> {
-        let Some(value) = self.value(key) else { return self.header() };
-        let mut span = value.span();
-        strings(value, &mut |found, at| {
-            if found.trim_start_matches('!') == text || found.contains(text) {
-                span = at;
-            }
-        });
-        span
+        self.written.key(key)
     }
 
     fn first_key(&self, keys: &[&'static str]) -> &'static str {
-        keys.iter().copied().find(|key| self.value(key).is_some()).unwrap_or("on")
+        keys.iter().copied().find(|key| self.written.value(key).is_some()).unwrap_or("on")
     }
 
     // ---- never-matches --------------------------------------------------------------------
@@ -296,7 +266,7 @@ impl<'a> Lint<'a> {
                 None => "tools go by Claude Code's names, whatever the agent calls them".into(),
             };
             let message = format!("`{name}` is no tool of Claude Code");
-            self.warn("never-matches", message, &hint, self.text(key, name));
+            self.warn("never-matches", message, &hint, self.written.text(key, name));
         }
     }
 
@@ -365,7 +335,7 @@ impl<'a> Lint<'a> {
     // ---- globs ----------------------------------------------------------------------------
 
     fn globs(&mut self) {
-        let Some((_, body)) = self.entry() else { return };
+        let Some(body) = self.written.body else { return };
         // A hook script's `tool` is the client's matcher, not a glob.
         let matcher = self.rule.hook.is_some();
         self.globs_of(body, matcher);
@@ -517,15 +487,6 @@ fn fewer(c: &Conditions, r: &Conditions) -> bool {
         && part(&c.input, &r.input)
         && part(&c.response, &r.response)
         && (c.when == Default::default() || c.when == r.when)
-}
-
-/// Every string of a value: itself, or those of its list.
-fn strings(value: &Spanned<DeValue<'_>>, take: &mut dyn FnMut(&str, Range<usize>)) {
-    match value.get_ref() {
-        DeValue::String(text) => take(text, value.span()),
-        DeValue::Array(items) => items.iter().for_each(|item| strings(item, take)),
-        _ => {}
-    }
 }
 
 /// Is the word in the list of fields, outside of `{}`, where the fields of a field stand?

@@ -19,6 +19,7 @@ use crate::judge::{self, World};
 use crate::payload;
 use crate::rule::path::Bases;
 
+mod considered;
 mod event;
 mod failures;
 mod report;

@@ -1,0 +1,208 @@
+//! Every rule on the kind of event at hand: did it match, and if not, why not?
+
+use super::report::Report;
+use crate::effect::{Effect, Grade, Word};
+use crate::engine::{Case, Match};
+use crate::rule::condition::{Conditions, Subject};
+use crate::rule::{Certainty, Rule, Truth, shipped};
+use crate::verdict::Verb;
+
+/// A rule that speaks of the event's kind, and what came of it.
+pub(super) struct Considered {
+    pub(super) name: String,
+    /// File and line, or the pack.
+    pub(super) place: String,
+    pub(super) verdict: &'static str,
+    pub(super) matched: bool,
+    pub(super) observed: bool,
+    /// The effects that it fired on or covers.
+    pub(super) effects: Vec<usize>,
+    /// Why it does not hold.
+    pub(super) why: Option<String>,
+}
+
+impl Report<'_> {
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            event: self.event,
+            analysis: self.analysis,
+            bases: self.world.bases,
+            project: &self.world.place.project,
+        }
+    }
+
+    fn case(&self) -> Case<'_> {
+        Case {
+            event: self.event,
+            analysis: self.analysis,
+            bases: self.world.bases,
+            project: &self.world.place.project,
+            profile: self.config.profile,
+        }
+    }
+
+    /// Every rule on this kind of event, those that matched first.
+    pub(super) fn considered(&self) -> Vec<Considered> {
+        let mut out = Vec::new();
+        let case = self.case();
+        let shipped_rules = self.config.shipped(None);
+        for rule in self.config.rules.iter().chain(&shipped_rules) {
+            if !rule.on.contains(self.event.kind) {
+                continue;
+            }
+            let found = case.test(rule);
+            out.push(Considered {
+                name: rule.name(),
+                place: self.place_of(rule),
+                verdict: verdict_of(rule, found.as_ref()),
+                matched: found.is_some(),
+                observed: found.as_ref().is_some_and(|found| found.observed),
+                why: found.is_none().then(|| self.why_not(rule)),
+                effects: found.map(|found| found.effects).unwrap_or_default(),
+            });
+        }
+        let off = |rule: &Rule, why: &str| Considered {
+            name: rule.name(),
+            place: self.place_of(rule),
+            verdict: verdict_of(rule, None),
+            matched: false,
+            observed: false,
+            effects: Vec::new(),
+            why: Some(why.to_string()),
+        };
+        for source in self.config.sources.iter().filter(|source| !source.trusted) {
+            for rule in &source.file.rules {
+                let waits = self.config.rules.iter().all(|held| held.name() != rule.name());
+                if waits && rule.on.contains(self.event.kind) {
+                    out.push(off(rule, "waits for `hookctl trust`"));
+                }
+            }
+        }
+        for one in shipped::RULES.iter() {
+            if shipped_rules.iter().all(|rule| rule.id != one.id)
+                && let Some(rule) = one.rule()
+                && rule.on.contains(self.event.kind)
+            {
+                out.push(off(&rule, "switched off"));
+            }
+        }
+        out.sort_by_key(|rule| !rule.matched);
+        out
+    }
+
+    fn place_of(&self, rule: &Rule) -> String {
+        let source = self.config.sources.iter().find(|source| Some(source.layer) == rule.layer);
+        match source {
+            Some(source) => format!("{}:{}", source.path.display(), rule.line),
+            None => {
+                let pack = shipped::RULES.iter().find(|one| one.id == rule.id);
+                format!("shipped, pack {}", pack.map_or("", |one| one.pack))
+            }
+        }
+    }
+
+    /// The first condition that does not hold, tested one by one.
+    fn why_not(&self, rule: &Rule) -> String {
+        let s = self.subject();
+        let c = &rule.conditions;
+        let none = Conditions::default;
+        let tested = [
+            ("agent", Conditions { agent: c.agent.clone(), ..none() }),
+            ("tool", Conditions { tool: c.tool.clone(), ..none() }),
+            ("prompt", Conditions { prompt: c.prompt.clone(), ..none() }),
+            ("input", Conditions { input: c.input.clone(), ..none() }),
+            ("response", Conditions { response: c.response.clone(), ..none() }),
+            ("when", Conditions { when: c.when.clone(), ..none() }),
+        ];
+        if let Some((key, _)) = tested.iter().find(|(_, one)| !one.event(&s)) {
+            return format!("`{key}` does not hold");
+        }
+        if !c.event(&s) {
+            return "`match` does not hold".into();
+        }
+        let effects = &self.analysis.effects;
+        if rule.certainty == Certainty::Unknown {
+            return "everything was understood".into();
+        }
+        if effects.is_empty() && c.speaks_of_effects() {
+            return "the event does nothing that effects speak of".into();
+        }
+        let speaks = |one: &Conditions| effects.iter().any(|e| one.effect(&s, e) != Truth::No);
+        let tested = [
+            (
+                "effect",
+                Conditions { effect: c.effect.clone(), command: c.command.clone(), ..none() },
+                !c.effect.is_empty() && c.command.is_empty(),
+            ),
+            ("command", Conditions { command: c.command.clone(), ..none() }, !c.command.is_empty()),
+            ("path", Conditions { path: c.path.clone(), ..none() }, !c.path.is_empty()),
+            ("host", Conditions { host: c.host.clone(), ..none() }, !c.host.is_empty()),
+            (
+                "match",
+                Conditions { permission: c.permission.clone(), ..none() },
+                !c.permission.is_empty(),
+            ),
+        ];
+        if let Some((key, ..)) = tested.iter().find(|(_, one, used)| *used && !speaks(one)) {
+            return format!("`{key}`: no effect is one of these");
+        }
+        let candidates: Vec<&Effect> =
+            effects.iter().filter(|e| c.effect(&s, e) != Truth::No).collect();
+        if candidates.is_empty() {
+            let keys: Vec<&str> = [
+                ("effect", !c.effect.is_empty()),
+                ("command", !c.command.is_empty()),
+                ("path", !c.path.is_empty()),
+                ("host", !c.host.is_empty()),
+                ("match", !c.permission.is_empty()),
+            ]
+            .iter()
+            .filter(|(_, used)| *used)
+            .map(|(key, _)| *key)
+            .collect();
+            return format!("no single effect has all of {}", keys.join(", "));
+        }
+        if let Some(unless) = &rule.unless {
+            let allow = matches!(rule.verdict, Some((Verb::Allow, _)));
+            let relaxed = candidates.iter().all(|effect| match allow {
+                true => unless.could_hold(&s, Some(effect)),
+                false => unless.relaxes(&s, Some(effect)),
+            });
+            if relaxed {
+                return "`unless` holds".into();
+            }
+        }
+        if matches!(rule.verdict, Some((Verb::Allow, _))) {
+            return "covers none of the effects".into();
+        }
+        match candidates.iter().any(|effect| effect.grade != Grade::Unknown) {
+            true => "only possible: fires in profile `strict`, or with certainty = \"possible\"",
+            false => "not understood: `not-understood` speaks of it",
+        }
+        .into()
+    }
+
+    /// The effects that keep allow rules from taking hold.
+    pub(super) fn uncovered(&self, rules: &[Considered]) -> Vec<usize> {
+        let allows: Vec<&Considered> =
+            rules.iter().filter(|rule| rule.matched && rule.verdict == "allow").collect();
+        if allows.is_empty() || self.judgement.answer.verb.is_some() {
+            return Vec::new();
+        }
+        let stands_for_itself = |effect: &Effect| {
+            let command = effect.command.and_then(|at| self.analysis.commands.get(at));
+            effect.word == Word::Execute
+                && effect.grade == Grade::Certain
+                && command.is_some_and(|c| c.transparent || (c.neutral_wrapper && c.genuine))
+        };
+        (0..self.analysis.effects.len())
+            .filter(|at| !stands_for_itself(&self.analysis.effects[*at]))
+            .filter(|at| !allows.iter().any(|allow| allow.effects.contains(at)))
+            .collect()
+    }
+}
+
+fn verdict_of(rule: &Rule, found: Option<&Match<'_>>) -> &'static str {
+    let own = rule.verdict.as_ref().map(|(verb, _)| *verb);
+    found.and_then(Match::verb).or(own).map_or("-", Verb::name)
+}
