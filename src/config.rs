@@ -96,7 +96,12 @@ impl Config {
         let file = &source.file;
         let name = source.path.display().to_string();
         if let Some(why) = &source.refused {
-            self.broken.push((KindSet::ALL, why.clone()));
+            if source.trusted {
+                self.broken.push((KindSet::ALL, why.clone()));
+            } else {
+                // A repository's own file can be no reason to ask about every call.
+                self.warnings.push(format!("hookctl: {why}. The file is not used."));
+            }
             return;
         }
         let first_error = file.faults.iter().find(|fault| fault.gravity == Gravity::Error);

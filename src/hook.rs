@@ -22,7 +22,7 @@ use crate::trust;
 use crate::verdict::Verb;
 
 /// The largest payload that is judged, in bytes; more is read and dropped.
-const LARGEST: usize = 16 << 20;
+pub const LARGEST: usize = 16 << 20;
 /// An agent that says nothing more for this long has said everything.
 const IDLE: Duration = Duration::from_secs(5);
 

@@ -7,12 +7,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-const EXIT: &str = "Exit status:\n  \
-    0  all is well\n  \
-    1  something was found, or hookctl refused\n  \
-    2  wrong usage, or it failed\n\
-    (`hookctl hook` is different: 0 = answered, 2 = blocked.)";
-
 const TOP: &str = "Examples:\n  \
     hookctl install                       guard every session of this user\n  \
     hookctl status                        is the guard in effect?\n  \
@@ -73,7 +67,7 @@ pub enum Command {
     Uninstall(UninstallArgs),
     /// Say whether the guard is in effect, and if not, why.
     Status(StatusArgs),
-    /// Find every fault in the rule files and run their tests.
+    /// Find every fault in the rule files.
     Check(CheckArgs),
     /// Show how one call or event would be judged, and why.
     Explain(ExplainArgs),
@@ -212,12 +206,20 @@ pub struct StatusArgs {
 
 /// `hookctl check`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl check                           the files of every layer that holds here\n  \
+    hookctl check .hookctl.toml             one file\n  \
+    hookctl check --json | jq -r '.[].code' for editors and scripts\n\n\
+Exit status:\n  \
+    0  no error (warnings may be)\n  \
+    1  errors\n  \
+    2  wrong usage, or a file cannot be read")]
 pub struct CheckArgs {
     /// Rule files [default: every layer's].
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Print one JSON object.
+    /// Print a JSON list, one object for each finding.
     #[arg(long)]
     pub json: bool,
 }
@@ -226,17 +228,17 @@ pub struct CheckArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:\n  \
-    hookctl explain --tool Bash -- git push --force\n  \
+    hookctl explain --tool Bash -- 'git push --force && echo done'\n  \
+    hookctl explain --tool Read -- .env     the value goes to the tool's main field\n  \
     hookctl explain payload.json\n  \
     hookctl explain < payload.json\n  \
     hookctl explain --event PreToolUse      its input, its outputs, what blocks\n  \
     hookctl explain --failures              what happens when something fails\n\n\
 Exit status:\n  \
     0  explained\n  \
-    1  the payload could not be understood\n  \
-    2  wrong usage, or it failed")]
+    2  wrong usage, or the payload cannot be read")]
 pub struct ExplainArgs {
-    /// A payload [default: stdin].
+    /// A payload; `-` is stdin [default: stdin].
     #[arg(value_name = "FILE", conflicts_with_all = ["tool", "failures"])]
     pub file: Option<PathBuf>,
     /// The tool to be called with what comes after `--`.
@@ -258,7 +260,17 @@ pub struct ExplainArgs {
 
 /// `hookctl trust`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl trust                           read and approve this project's files\n  \
+    hookctl trust --list                    what is trusted, and is it still the same?\n  \
+    hookctl trust --revoke                  take it back\n\n\
+Until then a project's rules hold only where they deny or ask on a tool call. Any change of the\n\
+file, or of a program of the project that it names, ends the trust.\n\n\
+Exit status:\n  \
+    0  trusted (or listed, or revoked)\n  \
+    1  refused: the answer was no, not on a terminal, started by an agent, or faults in the file\n  \
+    2  wrong usage, or it failed")]
 pub struct TrustArgs {
     /// The project's rule file or directory [default: here].
     #[arg(value_name = "PATH")]
@@ -269,6 +281,9 @@ pub struct TrustArgs {
     /// Trust it no more.
     #[arg(long)]
     pub revoke: bool,
+    /// Print the list as JSON.
+    #[arg(long, requires = "list")]
+    pub json: bool,
 }
 
 /// `hookctl pause`.
@@ -319,7 +334,14 @@ pub struct LogArgs {
 
 /// `hookctl init`.
 #[derive(Debug, Args)]
-#[command(after_help = EXIT)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl init                            ~/.config/hookctl/config.toml\n  \
+    hookctl init --project                  .hookctl.toml at the project's root\n\n\
+Exit status:\n  \
+    0  written\n  \
+    1  refused: there is a file already, or an agent would replace it\n  \
+    2  wrong usage, or it failed")]
 pub struct InitArgs {
     /// Write the project's .hookctl.toml instead of the user's config.toml.
     #[arg(long)]

@@ -2,19 +2,26 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
 
 use crate::env;
+use crate::journal::create_private_dir;
 use crate::paths::{self, Paths};
 
 pub mod args;
+pub mod check;
+pub mod explain;
+pub mod init;
 pub mod install;
+pub mod log;
+pub mod pause;
 pub mod scope;
 pub mod status;
+pub mod trust;
 pub mod uninstall;
 
 use args::{Cli, Color, Command, Global, Shell};
@@ -79,6 +86,8 @@ pub const RED: u8 = 31;
 pub const GREEN: u8 = 32;
 /// Yellow: look at it.
 pub const YELLOW: u8 = 33;
+/// Faint: of less weight.
+pub const FAINT: u8 = 2;
 
 /// The whole program but the hook path: argv to exit status.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -110,20 +119,16 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Install(args) => install::run(&context, &args),
         Command::Uninstall(args) => uninstall::run(&context, &args),
         Command::Status(args) => status::run(&context, &args),
-        Command::Check(_) => pending("check"),
-        Command::Explain(_) => pending("explain"),
-        Command::Trust(_) => pending("trust"),
-        Command::Pause(_) => pending("pause"),
-        Command::Resume => pending("resume"),
-        Command::Log(_) => pending("log"),
-        Command::Init(_) => pending("init"),
-        Command::Hook(_) => pending("hook"),
-        Command::Completions(_) | Command::Man => Ok(Exit::Ok),
+        Command::Check(args) => check::run(&context, &args),
+        Command::Explain(args) => explain::run(&context, &args),
+        Command::Trust(args) => trust::run(&context, &args),
+        Command::Pause(args) => pause::run(&context, &args),
+        Command::Resume => pause::resume(&context),
+        Command::Log(args) => log::run(&context, &args),
+        Command::Init(args) => init::run(&context, &args),
+        // The hook path is taken before this; its arguments are here for their help.
+        Command::Hook(_) | Command::Completions(_) | Command::Man => Ok(Exit::Ok),
     }
-}
-
-fn pending(name: &str) -> Result<Exit> {
-    anyhow::bail!("`hookctl {name}` is not in this build")
 }
 
 fn completions(shell: Shell) -> &'static str {
@@ -148,6 +153,77 @@ pub fn print(text: &str) -> Result<Exit> {
         }
         _ => Ok(Exit::Ok),
     }
+}
+
+/// Text of others made harmless for a terminal: control characters and those that reorder what is
+/// shown are written out.
+pub fn visible(text: &str) -> String {
+    let hides = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    };
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hides(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
+    }
+    out
+}
+
+/// The same on one line, at most `width` characters of it.
+pub fn one_line(text: &str, width: usize) -> String {
+    let text = visible(text).replace('\n', "\u{23ce}").replace('\t', " ");
+    if text.chars().count() <= width {
+        return text;
+    }
+    let mut out: String = text.chars().take(width.saturating_sub(1)).collect();
+    out.push('\u{2026}');
+    out
+}
+
+/// Why what loosens may not be done here: it is for a human at a terminal.
+pub fn not_human() -> Option<String> {
+    if let Some(mark) = env::agent_mark() {
+        return Some(format!(
+            "{mark} says that an agent started this, and loosening is for humans: run it in a \
+             terminal of your own"
+        ));
+    }
+    let terminal =
+        io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
+    (!terminal).then(|| {
+        "loosening is for humans: run it in a terminal, without pipes or redirections".to_string()
+    })
+}
+
+/// Writes a file of the user's alone, so that it is there whole or not at all.
+///
+/// # Errors
+/// Where its directory cannot be made or written.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    create_private_dir(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    // tempfile makes it 0600.
+    let mut file = tempfile::Builder::new()
+        .prefix(".hookctl-")
+        .suffix(".tmp")
+        .tempfile_in(dir)
+        .with_context(|| format!("cannot write in {}", dir.display()))?;
+    file.write_all(bytes)
+        .and_then(|()| file.as_file().sync_all())
+        .with_context(|| format!("cannot write in {}", dir.display()))?;
+    file.persist(path).with_context(|| format!("cannot replace {}", path.display()))?;
+    Ok(())
+}
+
+/// The path with the home directory as `~`.
+pub fn short(context: &Context, path: &Path) -> String {
+    let text = match path.strip_prefix(&context.paths.home) {
+        Ok(rest) if rest.as_os_str().is_empty() => "~".to_string(),
+        Ok(rest) => format!("~/{}", rest.display()),
+        Err(_) => path.display().to_string(),
+    };
+    visible(&text)
 }
 
 /// Prints a line to stderr.

@@ -8,9 +8,9 @@ use anyhow::{Context as _, Result, bail};
 use super::Context;
 use super::args::Scope;
 use crate::agent::{self, Agent};
+use crate::config::Config;
 use crate::env;
 use crate::event::{Kind, KindSet};
-use crate::paths::Paths;
 use crate::settings::file::Target;
 use crate::settings::hooks::{PROGRAM, Wanted};
 
@@ -89,8 +89,8 @@ pub fn places(context: &Context) -> Vec<Place> {
 }
 
 /// The events that the rules of all layers need registered beyond the usual ones.
-pub fn needed_events(_paths: &Paths) -> KindSet {
-    KindSet::EMPTY
+pub fn needed_events(context: &Context) -> KindSet {
+    Config::load(&context.paths, &context.root, None).needed_events()
 }
 
 /// This program, as a settings file should name it.
@@ -136,7 +136,7 @@ pub fn wanted(
         }
         asked.insert(name.to_string());
     }
-    let needed = needed_events(&context.paths);
+    let needed = needed_events(context);
     let chosen = |kind: Kind, usual: bool| match asked.is_empty() {
         true => usual || needed.contains(kind),
         false => asked.contains(kind.name()),

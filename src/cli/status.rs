@@ -13,8 +13,10 @@ use serde_json::Value;
 use super::args::{Scope, StatusArgs};
 use super::scope::{self, Place};
 use super::{BOLD, Context, Exit, GREEN, RED, YELLOW, print};
+use crate::config::Config;
 use crate::event::Kind;
 use crate::paths::Paths;
+use crate::rule::fault::Gravity;
 use crate::settings::file::Target;
 use crate::settings::record::Records;
 use crate::settings::survey::{Own, Survey};
@@ -116,9 +118,16 @@ struct LastEvent {
     event: Option<String>,
 }
 
-/// Faults of the rule files of all layers, one line each.
-fn config_faults(_paths: &Paths) -> Vec<String> {
-    Vec::new()
+/// Faults of the rule files of all layers, one line each. What a repository brings and nobody has
+/// trusted breaks nothing.
+fn config_faults(context: &Context) -> Vec<String> {
+    let config = Config::load(&context.paths, &context.root, None);
+    let refused = config.sources.iter().filter_map(|source| source.refused.clone());
+    let faults = config.faults().filter(|(source, fault)| {
+        source.trusted && source.refused.is_none() && fault.gravity == Gravity::Error
+    });
+    let faults = faults.map(|(s, fault)| fault.line(&s.path.display().to_string(), &s.text));
+    refused.chain(faults).map(|fault| super::visible(&fault)).collect()
 }
 
 /// Prints the report.
@@ -238,7 +247,7 @@ fn gather(context: &Context) -> Report {
     if twice {
         notes.push("more than one scope has hookctl: differing entries each judge".into());
     }
-    let config_faults = config_faults(&context.paths);
+    let config_faults = config_faults(context);
     problems.extend(config_faults.iter().map(|fault| format!("rules: {fault}")));
     let paused_until = paused(&context.paths);
     if paused_until.is_some() {
@@ -314,7 +323,7 @@ fn look(context: &Context, place: &Place, records: &Records) -> FileReport {
         .ok();
     if let Some(wanted) = &mut wanted {
         // A rule may need more by now than was asked for.
-        let needed = scope::needed_events(&context.paths);
+        let needed = scope::needed_events(context);
         for kind in needed.iter().filter(|kind| !asked.is_empty() && agent.spec(*kind).is_some()) {
             if wanted.events.iter().all(|(have, _)| *have != kind) {
                 wanted.events.extend(agent.spec(kind).map(|spec| (kind, spec.timeout)));

@@ -182,7 +182,21 @@ impl Name {
         }
     }
 
-    fn holds(&self, name: &str) -> bool {
+    /// As written, without the `!`.
+    pub fn text(&self) -> &str {
+        match &self.kind {
+            NameKind::Glob(text) => text,
+            NameKind::Regex(regex) => &regex.source,
+        }
+    }
+
+    /// Was it written with `!`?
+    pub fn excludes(&self) -> bool {
+        self.excludes
+    }
+
+    /// Does the glob hold for that name?
+    pub fn holds(&self, name: &str) -> bool {
         match &self.kind {
             NameKind::Glob(pattern) => glob::matches(pattern, name),
             NameKind::Regex(regex) => regex.is_match(name),

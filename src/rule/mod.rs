@@ -284,10 +284,21 @@ impl Regex {
         Regex { source: source.into(), compiled: OnceLock::new() }
     }
 
-    /// Why the pattern cannot be used, where it cannot.
-    pub fn fault(&self) -> Option<String> {
-        let error = Self::build(&self.source).err()?;
-        let text = error.to_string();
+    /// Why the pattern cannot be used, where it cannot. Compiling costs half a millisecond (a pool
+    /// asks the machine how many processors there are), reading it some microseconds; what only
+    /// compiling tells is that a pattern is too large.
+    pub fn fault(&self, compile: bool) -> Option<String> {
+        let text = if compile {
+            Self::build(&self.source).err()?.to_string()
+        } else {
+            regex_syntax::ParserBuilder::new()
+                .unicode(false)
+                .utf8(false)
+                .build()
+                .parse(&self.source)
+                .err()?
+                .to_string()
+        };
         // The last line of the crate's multi-line report says what is wrong.
         Some(text.lines().last().unwrap_or(&text).trim_start_matches("error: ").to_string())
     }

@@ -1,0 +1,538 @@
+//! What `check` finds beyond faults: rules that load and yet cannot do what they were meant for.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::time::Duration;
+
+use globset::GlobBuilder;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::Severity;
+use crate::agent::{self, EventSpec};
+use crate::cli::{Context, scope};
+use crate::config::Source;
+use crate::effect::Word;
+use crate::event::{Kind, KindSet};
+use crate::rule::condition::{Conditions, Name, Permission};
+use crate::rule::fault::{Fault, Gravity, did_you_mean};
+use crate::rule::{Certainty, Rule};
+use crate::settings;
+use crate::trust;
+use crate::verdict::Verb;
+
+/// The tools of Claude Code 2.1.329, those of today's other agents under these names, and older
+/// names that rules may still carry.
+const TOOLS: &[&str] = &[
+    "Agent",
+    "AskUserQuestion",
+    "Bash",
+    "BashOutput",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "Edit",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "Glob",
+    "Grep",
+    "KillBash",
+    "KillShell",
+    "LS",
+    "LSP",
+    "ListMcpResourcesTool",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "PowerShell",
+    "Read",
+    "ReadMcpResourceTool",
+    "RemoteTrigger",
+    "ScheduleWakeup",
+    "SendMessage",
+    "Skill",
+    "SlashCommand",
+    "StructuredOutput",
+    "Task",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TeamCreate",
+    "TeamDelete",
+    "TodoWrite",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Workflow",
+    "Write",
+];
+
+/// The keys whose value is a glob over a name.
+const NAME_KEYS: &[&str] = &[
+    "agent",
+    "tool",
+    "host",
+    "permission_mode",
+    "source",
+    "agent_type",
+    "trigger",
+    "notification_type",
+];
+/// The keys whose value is a path pattern.
+const PATH_KEYS: &[&str] = &["path", "cwd", "project"];
+/// The keys that speak of single effects of a tool call.
+const EFFECT_KEYS: &[&str] = &["command", "effect", "path", "host", "match"];
+
+/// What rules are held against.
+pub(super) struct World<'a> {
+    sources: &'a [Source],
+    /// The events that the agent's settings register us for; empty where hookctl is not installed.
+    registered: BTreeSet<String>,
+}
+
+impl<'a> World<'a> {
+    pub(super) fn new(context: &Context, sources: &'a [Source]) -> World<'a> {
+        let registered = scope::places(context)
+            .iter()
+            .filter_map(|place| settings::read(&place.file).ok().flatten())
+            .flat_map(|read| read.survey.own)
+            .filter(|own| own.seen)
+            .map(|own| own.event)
+            .collect();
+        World { sources, registered }
+    }
+}
+
+/// Every finding of one file that was read.
+pub(super) fn lint(source: &Source, world: &World<'_>) -> Vec<(Fault, Severity)> {
+    let (table, errors) = DeTable::parse_recoverable(&source.text);
+    if !errors.is_empty() {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    for rule in &source.file.rules {
+        let mut lint = Lint { rule, table: table.get_ref(), found: &mut out };
+        lint.never_matches();
+        lint.keys_for_events();
+        lint.limits();
+        lint.globs();
+        lint.shadowed(world);
+        lint.registered(world);
+        lint.remote(world);
+        if source.layer.is_project() && !source.trusted && !rule.only_tightens() {
+            lint.note(
+                Severity::Info,
+                "waits-for-trust",
+                format!("`{}` does more than deny or ask: it waits for trust", rule.id),
+                Some("read it, then `hookctl trust`".into()),
+                lint.header(),
+            );
+        }
+    }
+    out
+}
+
+/// One rule under examination.
+struct Lint<'a> {
+    rule: &'a Rule,
+    table: &'a DeTable<'a>,
+    found: &'a mut Vec<(Fault, Severity)>,
+}
+
+impl<'a> Lint<'a> {
+    fn note(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        message: String,
+        hint: Option<String>,
+        span: Range<usize>,
+    ) {
+        let gravity = match severity {
+            Severity::Error => Gravity::Error,
+            Severity::Warning | Severity::Info => Gravity::Warning,
+        };
+        let rule = Some(self.rule.id.clone());
+        self.found.push((Fault { code, gravity, message, hint, span, rule }, severity));
+    }
+
+    fn warn(&mut self, code: &'static str, message: String, hint: &str, span: Range<usize>) {
+        let hint = (!hint.is_empty()).then(|| hint.to_string());
+        self.note(Severity::Warning, code, message, hint, span);
+    }
+
+    // ---- where things stand ---------------------------------------------------------------
+
+    fn entry(&self) -> Option<(Range<usize>, &'a DeTable<'a>)> {
+        let (_, rules) = self.table.iter().find(|(key, _)| key.get_ref() == "rule")?;
+        let rules = rules.get_ref().as_table()?;
+        let (id, body) = rules.iter().find(|(key, _)| key.get_ref() == self.rule.id.as_str())?;
+        Some((id.span(), body.get_ref().as_table()?))
+    }
+
+    fn header(&self) -> Range<usize> {
+        self.entry().map_or(0..0, |(span, _)| span)
+    }
+
+    fn value(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+        let (_, body) = self.entry()?;
+        body.iter().find(|(found, _)| found.get_ref() == key).map(|(_, value)| value)
+    }
+
+    /// The key in the rule, or the rule's header.
+    fn key(&self, key: &str) -> Range<usize> {
+        let found = self.entry().and_then(|(_, body)| {
+            let (found, _) = body.iter().find(|(found, _)| found.get_ref() == key)?;
+            Some(found.span())
+        });
+        found.unwrap_or_else(|| self.header())
+    }
+
+    /// The text inside the key's value, or all of the value.
+    fn text(&self, key: &str, text: &str) -> Range<usize> {
+        let Some(value) = self.value(key) else { return self.header() };
+        let mut span = value.span();
+        strings(value, &mut |found, at| {
+            if found.trim_start_matches('!') == text || found.contains(text) {
+                span = at;
+            }
+        });
+        span
+    }
+
+    fn first_key(&self, keys: &[&'static str]) -> &'static str {
+        keys.iter().copied().find(|key| self.value(key).is_some()).unwrap_or("on")
+    }
+
+    // ---- never-matches --------------------------------------------------------------------
+
+    fn never_matches(&mut self) {
+        let rule = self.rule;
+        let conditions = &rule.conditions;
+        let events = names(rule.on);
+        let on = |kinds: &[Kind]| !rule.on.intersect(KindSet::of(kinds)).is_empty();
+        let tool = rule.on.iter().any(Kind::is_tool);
+        let never = "never-matches";
+        if conditions.speaks_of_effects() && !tool {
+            let key = self.first_key(EFFECT_KEYS);
+            self.warn(
+                never,
+                format!("`{key}` speaks of what a tool call does, and {events} has no tool call"),
+                "name an event with a tool, or test a field of the payload with `input`",
+                self.key(key),
+            );
+        } else if !conditions.tool.is_empty() && !tool {
+            let message = format!("`tool` holds for tool calls only, and {events} is none");
+            self.warn(never, message, "take `tool` out, or name another event", self.key("tool"));
+        }
+        if !conditions.prompt.is_empty()
+            && !on(&[Kind::UserPromptSubmit, Kind::UserPromptExpansion])
+        {
+            let message = format!("`prompt` never holds on {events}: it brings no prompt");
+            self.warn(never, message, "on = \"UserPromptSubmit\" does", self.key("prompt"));
+        }
+        if !conditions.response.is_empty() && !on(&[Kind::PostToolUse]) {
+            let message = format!("`response` never holds on {events}: no tool has returned yet");
+            self.warn(never, message, "on = \"PostToolUse\" has it", self.key("response"));
+        }
+        let agent = agent::AGENTS[0];
+        for (field, _) in &conditions.when.fields {
+            let has = |spec: Option<&EventSpec>| {
+                spec.is_none_or(|spec| has_word(spec.input, field))
+                    || has_word(agent::claude::COMMON_INPUT, field)
+            };
+            if !rule.on.iter().any(|kind| has(agent.spec(kind))) {
+                let message = format!("`when.{field}` never holds on {events}: it has no {field}");
+                let hint = "`hookctl explain --event NAME` shows an event's fields";
+                self.warn(never, message, hint, self.key("when"));
+            }
+        }
+        if conditions.when.success.is_some() && !on(&[Kind::PostToolUse, Kind::PostToolUseFailure])
+        {
+            let message = format!("`when.success` never holds on {events}: nothing has run yet");
+            let hint = "on = [\"PostToolUse\", \"PostToolUseFailure\"] says it";
+            self.warn(never, message, hint, self.key("when"));
+        }
+        if conditions.when.stop_hook_active == Some(true) && !on(&[Kind::Stop, Kind::SubagentStop])
+        {
+            let message = format!("`when.stop_hook_active` is never true on {events}");
+            self.warn(never, message, "it is one of Stop and SubagentStop", self.key("when"));
+        }
+        self.tool_names();
+    }
+
+    fn tool_names(&mut self) {
+        let known = |name: &Name| {
+            name.text().starts_with("mcp__")
+                || name.text().starts_with('*')
+                || TOOLS.iter().any(|tool| name.holds(tool))
+        };
+        let conditions = self.rule.conditions.clone();
+        let unknown = conditions.tool.iter().filter(|name| !name.excludes() && !known(name));
+        let mut unknown: Vec<(&str, &str)> = unknown.map(|name| ("tool", name.text())).collect();
+        for permission in &conditions.permission {
+            if let Permission::Tool(name) = permission
+                && !name.contains('*')
+                && !name.starts_with("mcp__")
+                && !TOOLS.contains(&name.as_str())
+            {
+                unknown.push(("match", name));
+            }
+        }
+        // Other agents bring tools of their own under their own names.
+        let other_agents = conditions.agent.iter().any(|name| name.text() != "claude");
+        for (key, name) in unknown.into_iter().filter(|_| !other_agents) {
+            let hint = match did_you_mean(name, TOOLS.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if key == "tool" && (name.starts_with("mcp_") || name.contains("__")) => {
+                    "tools of MCP servers are called mcp__SERVER__TOOL".into()
+                }
+                None => "tools go by Claude Code's names, whatever the agent calls them".into(),
+            };
+            let message = format!("`{name}` is no tool of Claude Code");
+            self.warn("never-matches", message, &hint, self.text(key, name));
+        }
+    }
+
+    // ---- keys that the named events cannot express ----------------------------------------
+
+    fn keys_for_events(&mut self) {
+        let rule = self.rule;
+        if !rule.on_named || rule.on == KindSet::ALL {
+            return;
+        }
+        type Can = fn(&EventSpec) -> bool;
+        let keys: [(&'static str, bool, Can, &str); 5] = [
+            ("context", rule.context.is_some(), |s| s.context, "tell the model anything"),
+            ("rewrite", !rule.rewrite.is_empty(), |s| s.rewrite, "change the input"),
+            ("replace", !rule.replace.is_empty(), |s| s.replace, "change what a tool returned"),
+            ("redact", rule.redact.is_some(), |s| s.replace, "change what a tool returned"),
+            ("env", !rule.env.is_empty(), |s| s.output.contains("env file"), "set variables"),
+        ];
+        let agent = agent::AGENTS[0];
+        for (key, used, can, what) in keys {
+            let cannot = |kind: &Kind| agent.spec(*kind).is_some_and(|spec| !can(spec));
+            let failing: Vec<Kind> = rule.on.iter().filter(cannot).collect();
+            if !used || failing.is_empty() {
+                continue;
+            }
+            let all = failing.len() == rule.on.iter().count();
+            let failing = failing.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+            let able = agent.events().iter().filter(|spec| can(spec));
+            let able: Vec<&str> = able.map(|spec| spec.kind.name()).take(6).collect();
+            let severity = if all { Severity::Error } else { Severity::Warning };
+            self.note(
+                severity,
+                "key-not-for-event",
+                format!("`{key}`: {failing} cannot {what}"),
+                Some(format!("these can: {}", able.join(", "))),
+                self.key(key),
+            );
+        }
+    }
+
+    // ---- limits ---------------------------------------------------------------------------
+
+    fn limits(&mut self) {
+        let limit = trust::commands(self.rule).into_iter().filter_map(|c| c.limit).max();
+        let Some(limit) = limit else { return };
+        let deadline = |kind: Kind| {
+            let timeout = agent::AGENTS[0].spec(kind).map_or(60, |spec| spec.timeout);
+            Duration::from_secs(u64::from(timeout.saturating_sub(1)))
+        };
+        let over: Vec<Kind> = self.rule.on.iter().filter(|kind| limit > deadline(*kind)).collect();
+        // A rule on every event means the long ones where it asks for long.
+        if over.is_empty() || (self.rule.on == KindSet::ALL && limit <= deadline(Kind::Stop)) {
+            return;
+        }
+        let shortest = over.iter().copied().min_by_key(|kind| deadline(*kind));
+        let Some(kind) = shortest else { return };
+        let (limit, deadline) = (limit.as_secs_f64(), deadline(kind).as_secs());
+        self.warn(
+            "limit-over-deadline",
+            format!("limit of {limit} s, but {} must be answered in {deadline} s", kind.name()),
+            "the command is killed then; name an event with more time, or make it faster",
+            self.key("limit"),
+        );
+    }
+
+    // ---- globs ----------------------------------------------------------------------------
+
+    fn globs(&mut self) {
+        let Some((_, body)) = self.entry() else { return };
+        // A hook script's `tool` is the client's matcher, not a glob.
+        let matcher = self.rule.hook.is_some();
+        self.globs_of(body, matcher);
+    }
+
+    fn globs_of(&mut self, table: &'a DeTable<'a>, matcher: bool) {
+        for (key, value) in table {
+            let key = key.get_ref().as_ref();
+            if matches!(key, "unless" | "when") {
+                if let Some(table) = value.get_ref().as_table() {
+                    self.globs_of(table, false);
+                }
+                continue;
+            }
+            let path = PATH_KEYS.contains(&key);
+            if !(path || NAME_KEYS.contains(&key)) || (key == "tool" && matcher) {
+                continue;
+            }
+            let mut all = Vec::new();
+            strings(value, &mut |text, span| all.push((text.to_string(), span)));
+            for (text, span) in all {
+                let glob = text.trim_start_matches('!');
+                let literal = glob.replace('{', "[{]").replace('}', "[}]");
+                if let Err(error) = GlobBuilder::new(&literal).literal_separator(path).build() {
+                    let message = format!("`{glob}` is no glob: {}", error.kind());
+                    self.note(Severity::Error, "bad-glob", message, None, span);
+                } else if let (Some(open), Some(close)) = (glob.find('{'), glob.rfind('}'))
+                    && glob[open..close.max(open)].contains(',')
+                {
+                    let message = format!("the braces in `{glob}` are taken as they stand");
+                    self.warn("brace-in-glob", message, "write a list of patterns instead", span);
+                }
+            }
+        }
+    }
+
+    // ---- shadowed -------------------------------------------------------------------------
+
+    fn shadowed(&mut self, world: &World<'_>) {
+        let Some((verb, _)) = &self.rule.verdict else { return };
+        if !matches!(verb, Verb::Ask | Verb::Allow) || does_more(self.rule) {
+            return;
+        }
+        let rule = self.rule;
+        let above = world
+            .sources
+            .iter()
+            .filter(|source| source.refused.is_none())
+            .flat_map(|source| source.file.rules.iter().map(move |other| (source, other)))
+            .find(|(source, other)| {
+                let holds = source.trusted || other.only_tightens();
+                other.layer() >= rule.layer() && holds && shadows(other, rule)
+            });
+        if let Some((_, other)) = above {
+            let other_verb = other.verdict.as_ref().map_or("", |(verb, _)| verb.name());
+            self.warn(
+                "shadowed",
+                format!(
+                    "`{}` never has its say: `{}` answers {other_verb} in every case of it",
+                    rule.id,
+                    other.name()
+                ),
+                "the strictest rule wins: give the other one an `unless`, or drop this one",
+                self.key(verb.name()),
+            );
+        }
+    }
+
+    // ---- registered -----------------------------------------------------------------------
+
+    fn registered(&mut self, world: &World<'_>) {
+        let rule = self.rule;
+        if world.registered.is_empty() || rule.on == KindSet::ALL {
+            return;
+        }
+        let missing: Vec<&str> = rule
+            .on
+            .iter()
+            .map(Kind::name)
+            .filter(|name| !world.registered.contains(*name))
+            .collect();
+        // Without `on`, a rule on a call is heard where one of its events is.
+        if missing.is_empty() || (!rule.on_named && missing.len() < rule.on.iter().count()) {
+            return;
+        }
+        self.warn(
+            "event-not-registered",
+            format!("the agent's settings do not register hookctl for {}", missing.join(", ")),
+            "run `hookctl install` again: it registers what rules need",
+            self.key("on"),
+        );
+    }
+
+    fn remote(&mut self, world: &World<'_>) {
+        let Some(server) = &self.rule.remote else { return };
+        let mut known = world.sources.iter().flat_map(|source| &source.file.remotes);
+        if !known.any(|name| name == server) {
+            let message = format!("there is no [remote.{server}]");
+            let hint = "until there is, `otherwise` answers";
+            self.warn("unknown-remote", message, hint, self.key("remote"));
+        }
+    }
+}
+
+/// Does the rule do anything that another rule's verdict does not take away?
+fn does_more(rule: &Rule) -> bool {
+    rule.acts()
+        || rule.observe
+        || !rule.rewrite.is_empty()
+        || !rule.replace.is_empty()
+        || rule.redact.is_some()
+        || rule.context.is_some()
+        || rule.notify.is_some()
+}
+
+/// Does `other` answer more strictly wherever `rule` would answer? A yes is certain, a no is not.
+fn shadows(other: &Rule, rule: &Rule) -> bool {
+    let (Some((stronger, _)), Some((verb, _))) = (&other.verdict, &rule.verdict) else {
+        return false;
+    };
+    let (c, r) = (&other.conditions, &rule.conditions);
+    // Without `command`, effect = "execute" leaves out what is transparent.
+    let opaque_only = c.effect.contains(&Word::Execute) && c.command.is_empty();
+    stronger > verb
+        && !other.observe
+        && !other.acts()
+        && other.unless.is_none()
+        && (other.certainty == rule.certainty || other.certainty == Certainty::Possible)
+        && other.on.intersect(rule.on) == rule.on
+        // On a stop a block holds back after some times.
+        && rule.on.intersect(KindSet::of(&[Kind::Stop, Kind::SubagentStop])).is_empty()
+        && (!opaque_only || r.command.is_empty())
+        && fewer(c, r)
+}
+
+/// Is every condition of the first list one of the second?
+fn fewer(c: &Conditions, r: &Conditions) -> bool {
+    fn part<T: PartialEq>(c: &[T], r: &[T]) -> bool {
+        c.is_empty() || c == r
+    }
+    part(&c.agent, &r.agent)
+        && part(&c.tool, &r.tool)
+        && part(&c.effect, &r.effect)
+        && part(&c.command, &r.command)
+        && part(&c.path, &r.path)
+        && part(&c.host, &r.host)
+        && part(&c.permission, &r.permission)
+        && part(&c.prompt, &r.prompt)
+        && part(&c.input, &r.input)
+        && part(&c.response, &r.response)
+        && (c.when == Default::default() || c.when == r.when)
+}
+
+/// Every string of a value: itself, or those of its list.
+fn strings(value: &Spanned<DeValue<'_>>, take: &mut dyn FnMut(&str, Range<usize>)) {
+    match value.get_ref() {
+        DeValue::String(text) => take(text, value.span()),
+        DeValue::Array(items) => items.iter().for_each(|item| strings(item, take)),
+        _ => {}
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|found| found == word)
+}
+
+fn names(kinds: KindSet) -> String {
+    let all: Vec<&str> = kinds.iter().map(Kind::name).collect();
+    if all.len() > 4 { format!("{}, ...", all[..3].join(", ")) } else { all.join(", ") }
+}

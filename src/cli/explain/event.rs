@@ -1,0 +1,198 @@
+//! `hookctl explain --event NAME`: what an event brings, what its answer may carry, what blocks.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+
+use crate::agent::claude::{COMMON_INPUT, COMMON_OUTPUT};
+use crate::agent::{Agent, EventSpec, Output};
+use crate::cli::{BOLD, Context, Exit, complain, print};
+use crate::event::{Event, Kind};
+use crate::rule::fault::did_you_mean;
+use crate::verdict::{Answer, Verb};
+
+/// One event, or where there is none of that name, all of them.
+///
+/// # Errors
+/// Where stdout cannot be written.
+pub(super) fn run(context: &Context, agent: &dyn Agent, name: &str, as_json: bool) -> Result<Exit> {
+    let folded = agent.events().iter().find(|spec| spec.kind.name().eq_ignore_ascii_case(name));
+    if let Some(spec) = folded {
+        return match as_json {
+            true => print(&format!("{}\n", serde_json::to_string_pretty(&value(agent, spec))?)),
+            false => print(&text(context, agent, spec)),
+        };
+    }
+    if as_json {
+        let all: Vec<Value> = agent.events().iter().map(|spec| value(agent, spec)).collect();
+        print(&format!("{}\n", serde_json::to_string_pretty(&all)?))?;
+    } else {
+        print(&list(context, agent))?;
+    }
+    if name.is_empty() {
+        return Ok(Exit::Ok);
+    }
+    let near = did_you_mean(name, Kind::ALL.iter().map(|kind| kind.name()));
+    let near = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+    complain(&format!("error: {} has no event `{name}`{near}", agent.title()));
+    Ok(Exit::Failed)
+}
+
+fn verbs(spec: &EventSpec) -> String {
+    let verbs: Vec<&str> = spec.verbs.iter().map(|verb| verb.name()).collect();
+    if verbs.is_empty() { "none".into() } else { verbs.join(" ") }
+}
+
+/// What a rule may carry on this event beside a verdict.
+fn extras(spec: &EventSpec) -> Vec<&'static str> {
+    let mut out = Vec::new();
+    for (can, word) in [
+        (spec.rewrite, "rewrite"),
+        (spec.replace, "replace, redact"),
+        (spec.context, "context"),
+        (spec.output.contains("env file"), "env"),
+    ] {
+        if can {
+            out.push(word);
+        }
+    }
+    out
+}
+
+fn list(context: &Context, agent: &dyn Agent) -> String {
+    let head = format!("{:<20} {:<27} {:<27} registered", "event", "verdicts", "also");
+    let mut out = format!("{}\n", context.paint(BOLD, &head));
+    for spec in agent.events() {
+        let usual = if spec.by_default { "by default" } else { "when a rule needs it" };
+        let name = spec.kind.name();
+        let also = extras(spec).join(", ");
+        let _ = writeln!(out, "{name:<20} {:<27} {also:<27} {usual}", verbs(spec));
+    }
+    out.push_str("\nOne event in full: `hookctl explain --event NAME`\n");
+    out
+}
+
+fn text(context: &Context, agent: &dyn Agent, spec: &EventSpec) -> String {
+    let mut out = format!(
+        "{} ({}, timeout {} s, registered {})\n",
+        context.paint(BOLD, spec.kind.name()),
+        agent.title(),
+        spec.timeout,
+        if spec.by_default { "by default" } else { "when a rule needs it" }
+    );
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(out, "{} {value}", context.paint(BOLD, &format!("{name:<9}")));
+    };
+    line("input", spec.input);
+    line("", &format!("common: {COMMON_INPUT}"));
+    line("output", spec.output);
+    line("", &format!("common: {COMMON_OUTPUT}"));
+    line("verdicts", &verbs(spec));
+    let blocks: Vec<&str> = spec
+        .verbs
+        .iter()
+        .filter(|verb| matches!(verb, Verb::Deny | Verb::Halt))
+        .map(|verb| verb.name())
+        .collect();
+    let blocks = match blocks.is_empty() {
+        true => "nothing: this event cannot be blocked".to_string(),
+        false => format!("{} (`block` is a deny)", blocks.join(", ")),
+    };
+    line("blocks", &blocks);
+    let extras = extras(spec);
+    if !extras.is_empty() {
+        line("also", &extras.join(", "));
+    }
+    if let Some(field) = spec.matched {
+        line("matcher", &format!("the agent's settings match on {field}; hookctl's rules on all"));
+    }
+    out.push_str("\nsample answers:\n");
+    for (name, output) in samples(agent, spec) {
+        let _ = writeln!(out, "  {}", context.paint(BOLD, &name));
+        for said in said(&output) {
+            let _ = writeln!(out, "    {said}");
+        }
+    }
+    out
+}
+
+fn value(agent: &dyn Agent, spec: &EventSpec) -> Value {
+    let samples: Map<String, Value> = samples(agent, spec)
+        .into_iter()
+        .map(|(name, out)| {
+            let stdout = serde_json::from_str(&out.stdout).unwrap_or(Value::from(out.stdout));
+            (name, json!({ "stdout": stdout, "stderr": out.stderr, "exit": out.status }))
+        })
+        .collect();
+    json!({
+        "event": spec.kind.name(),
+        "agent": agent.id(),
+        "input": spec.input,
+        "common_input": COMMON_INPUT,
+        "output": spec.output,
+        "common_output": COMMON_OUTPUT,
+        "verbs": spec.verbs.iter().map(|verb| verb.name()).collect::<Vec<_>>(),
+        "rewrite": spec.rewrite,
+        "replace": spec.replace,
+        "context": spec.context,
+        "matched": spec.matched,
+        "timeout": spec.timeout,
+        "by_default": spec.by_default,
+        "samples": samples,
+    })
+}
+
+/// What is answered for each verb of the event, and for what else a rule may say.
+fn samples(agent: &dyn Agent, spec: &EventSpec) -> Vec<(String, Output)> {
+    let mut payload = Map::new();
+    payload.insert("hook_event_name".into(), spec.kind.name().into());
+    if spec.kind.is_tool() {
+        payload.insert("tool_name".into(), "Bash".into());
+        payload.insert("tool_input".into(), json!({ "command": "ls" }));
+    }
+    if spec.replace {
+        payload.insert("tool_response".into(), json!({ "stdout": "", "stderr": "" }));
+    }
+    let event: Event = agent.parse(payload, None);
+    let mut out = Vec::new();
+    for verb in spec.verbs {
+        let reason = "Why. [user:some-rule]".into();
+        let answer = Answer { verb: Some(*verb), reason, ..Answer::default() };
+        out.push((verb.name().to_string(), agent.render(&event, &answer)));
+    }
+    let mut sample = |name: &str, answer: Answer| {
+        out.push((name.to_string(), agent.render(&event, &answer)));
+    };
+    if spec.rewrite {
+        let input = json!({ "command": "ls -l" }).as_object().cloned();
+        let allow = (spec.kind == Kind::PermissionRequest).then_some(Verb::Allow);
+        let name = if allow.is_some() { "rewrite, with an allow" } else { "rewrite" };
+        sample(name, Answer { input, verb: allow, ..Answer::default() });
+    }
+    if spec.replace {
+        let response = Some(json!({ "stdout": "[redacted]", "stderr": "" }));
+        sample("replace", Answer { response, ..Answer::default() });
+    }
+    if spec.context {
+        sample("context", Answer { context: vec!["A text.".into()], ..Answer::default() });
+    }
+    sample("notify", Answer { notice: vec!["A text.".into()], ..Answer::default() });
+    sample("silence", Answer::default());
+    out
+}
+
+/// What leaves the process, a line each.
+pub(super) fn said(output: &Output) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, text) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+        for line in text.lines() {
+            lines.push(format!("{name}  {}", crate::cli::visible(line)));
+        }
+    }
+    if lines.is_empty() {
+        lines.push("stdout  (nothing)".into());
+    }
+    lines.push(format!("exit    {}", output.status));
+    lines
+}

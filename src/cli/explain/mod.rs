@@ -1,0 +1,228 @@
+//! `hookctl explain`: how one event would be judged, and why. Nothing is run and nothing written.
+
+use std::fs;
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Map, Value, json};
+
+use super::args::ExplainArgs;
+use super::{BOLD, Context, Exit, complain, print};
+use crate::agent::{self, Agent};
+use crate::config::Config;
+use crate::effect;
+use crate::event::{Event, Kind};
+use crate::hook;
+use crate::judge::{self, World};
+use crate::payload;
+use crate::rule::path::Bases;
+
+mod event;
+mod failures;
+mod report;
+
+/// Explains what was asked for.
+///
+/// # Errors
+/// Where the payload cannot be read, or stdout not be written.
+pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
+    if args.failures {
+        return match args.json {
+            true => print(&format!("{}\n", serde_json::to_string_pretty(failures::FAILURES)?)),
+            false => print(&failures::text(&|text| context.paint(BOLD, text))),
+        };
+    }
+    let given = args.file.is_some() || args.tool.is_some() || !args.command.is_empty();
+    if let Some(name) = args.event.as_deref().filter(|_| !given) {
+        return event::run(context, agent::AGENTS[0], name, args.json);
+    }
+    let bytes = match (&args.tool, args.command.is_empty()) {
+        (None, true) => match read(args.file.as_deref())? {
+            Some(bytes) => bytes,
+            None => {
+                complain(
+                    "error: no payload: name a file, pipe one in, or say \
+                     `hookctl explain --tool Bash -- 'COMMAND'`",
+                );
+                return Ok(Exit::Failed);
+            }
+        },
+        (tool, _) => synthesise(context, tool.as_deref(), args.event.as_deref(), &args.command)?,
+    };
+    let (agent, event) = match parse(&bytes, args.event.as_deref()) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            complain(&format!("error: {error}"));
+            if let Some(answered) = unreadable(&bytes, args.event.as_deref(), &error.to_string()) {
+                complain(&format!("the hook answers such an event so:\n{answered}"));
+            }
+            return Ok(Exit::Failed);
+        }
+    };
+    let place = hook::place(&event, &context.paths);
+    let analysis = effect::analyse(&event, &place);
+    let config = Config::load(&context.paths, Path::new(&place.project), None);
+    let bases = Bases::new(&place.home, &place.project);
+    let timeout = agent.spec(event.kind).map_or(60, |spec| u64::from(spec.timeout));
+    let world = World {
+        paths: &context.paths,
+        place: &place,
+        bases: &bases,
+        stdin: &bytes,
+        deadline: Instant::now() + Duration::from_secs(timeout.saturating_sub(1)),
+        dry: true,
+        paused: hook::paused(&context.paths),
+    };
+    let judgement = judge::judge(&event, &analysis, &config, &world);
+    let output = agent.render(&event, &judgement.answer);
+    let report = report::Report {
+        agent,
+        event: &event,
+        analysis: &analysis,
+        config: &config,
+        world: &world,
+        judgement: &judgement,
+        output: &output,
+    };
+    match args.json {
+        true => print(&format!("{}\n", serde_json::to_string_pretty(&report.value())?)),
+        false => print(&report.text(context)),
+    }
+}
+
+/// The payload's bytes; None where there is nobody to give them.
+fn read(file: Option<&Path>) -> Result<Option<Vec<u8>>> {
+    if let Some(path) = file.filter(|path| *path != Path::new("-")) {
+        let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        return Ok(Some(bytes));
+    }
+    if file.is_none() && io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    // One byte more than the hook takes tells that it would be too large.
+    let limit = (hook::LARGEST + 1) as u64;
+    io::stdin().take(limit).read_to_end(&mut bytes).context("cannot read stdin")?;
+    Ok(Some(bytes))
+}
+
+fn parse(bytes: &[u8], named: Option<&str>) -> Result<(&'static dyn Agent, Event)> {
+    if bytes.len() > hook::LARGEST {
+        bail!("the payload is larger than {} MiB", hook::LARGEST >> 20);
+    }
+    let payload = payload::parse(bytes)?;
+    let agent = agent::detect(&payload, None);
+    Ok((agent, agent.parse(payload, named)))
+}
+
+/// What the hook would answer to bytes that are no payload.
+fn unreadable(bytes: &[u8], named: Option<&str>, why: &str) -> Option<String> {
+    let known = |name: &str| Some(Kind::from_name(name)).filter(|kind| *kind != Kind::Other);
+    let kind = payload::sniff_event(bytes).and_then(known).or_else(|| named.and_then(known))?;
+    let output = agent::AGENTS[0].failure(kind, &format!("hookctl cannot judge this: {why}"));
+    Some(event::said(&output).join("\n"))
+}
+
+/// A payload for a call that nobody made.
+fn synthesise(
+    context: &Context,
+    tool: Option<&str>,
+    named: Option<&str>,
+    words: &[String],
+) -> Result<Vec<u8>> {
+    let value = match words {
+        [whole] => whole.clone(),
+        // What the shell took apart: one word each.
+        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    };
+    let name = named.unwrap_or(if tool.is_some() { "PreToolUse" } else { "" });
+    let kind = Kind::from_name(name);
+    let mut payload = Map::new();
+    let mut put = |key: &str, value: Value| {
+        payload.insert(key.to_string(), value);
+    };
+    put("session_id", "explain".into());
+    put("cwd", context.cwd.to_string_lossy().into_owned().into());
+    put("hook_event_name", name.into());
+    match (tool, kind) {
+        (Some(tool), kind) if kind.is_tool() => {
+            put("permission_mode", "default".into());
+            put("tool_name", tool.into());
+            put("tool_input", input(tool, value, &|path| absolute(context, path)));
+            if kind != Kind::PermissionRequest {
+                put("tool_use_id", "toolu_explain".into());
+            }
+            match kind {
+                Kind::PostToolUse => put("tool_response", response(tool)),
+                Kind::PostToolUseFailure => put("error", "it failed".into()),
+                Kind::PermissionDenied => put("reason", "denied".into()),
+                _ => {}
+            }
+        }
+        (Some(tool), Kind::Other) => {
+            bail!("`{name}` is no event: `hookctl explain --event` with --tool {tool} needs one");
+        }
+        (Some(_), _) => bail!("{name} has no tool call: leave --tool out"),
+        (None, Kind::UserPromptSubmit | Kind::UserPromptExpansion) => put("prompt", value.into()),
+        (None, Kind::Notification) => put("message", value.into()),
+        (None, Kind::SessionStart | Kind::ConfigChange) => put("source", value.into()),
+        (None, Kind::PreCompact | Kind::PostCompact | Kind::Setup) => put("trigger", value.into()),
+        (None, Kind::Other) if named.is_none() => {
+            bail!("say which tool: `hookctl explain --tool Bash -- '{value}'`");
+        }
+        (None, _) => bail!("what comes after `--` has no place in {name}: pipe a payload in"),
+    }
+    Ok(Value::Object(payload).to_string().into_bytes())
+}
+
+/// A word as a shell would have to be given it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:@%+,~^".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// The tool's input with the value in its main field; an object is taken as the whole input.
+fn input(tool: &str, value: String, absolute: &dyn Fn(String) -> String) -> Value {
+    if let Ok(Value::Object(whole)) = serde_json::from_str(&value) {
+        return Value::Object(whole);
+    }
+    match tool {
+        "Read" | "MultiEdit" => json!({ "file_path": absolute(value) }),
+        "Write" => json!({ "file_path": absolute(value), "content": "" }),
+        "Edit" => json!({ "file_path": absolute(value), "old_string": "", "new_string": "" }),
+        "NotebookEdit" | "NotebookRead" => json!({ "notebook_path": absolute(value) }),
+        "WebFetch" => json!({ "url": value, "prompt": "" }),
+        "Glob" | "Grep" => json!({ "pattern": value }),
+        "LS" => json!({ "path": absolute(value) }),
+        "WebSearch" => json!({ "query": value }),
+        "Agent" | "Task" => json!({ "prompt": value, "description": "" }),
+        "Skill" | "SlashCommand" => json!({ "skill": value, "command": value }),
+        _ if tool.starts_with("mcp__") && value.is_empty() => json!({}),
+        _ => json!({ "command": value }),
+    }
+}
+
+/// A path as the client hands it on: absolute, `~` expanded.
+fn absolute(context: &Context, path: String) -> String {
+    let full = match path.strip_prefix("~/") {
+        Some(rest) => context.paths.home.join(rest),
+        None if path.is_empty() => return path,
+        None => context.cwd.join(&path),
+    };
+    let plain = full.components().collect::<std::path::PathBuf>();
+    plain.to_string_lossy().into_owned()
+}
+
+/// What such a tool returns when it has nothing to say.
+fn response(tool: &str) -> Value {
+    match tool {
+        "Bash" => json!({ "stdout": "", "stderr": "", "interrupted": false, "isImage": false }),
+        _ if tool.starts_with("mcp__") => json!([{ "type": "text", "text": "" }]),
+        _ => json!({}),
+    }
+}

@@ -1,0 +1,612 @@
+//! The explanation itself: where, effects, every rule considered, the verdict, the bytes.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::event::said;
+use crate::agent::{Agent, Output};
+use crate::cli::install::fold;
+use crate::cli::{BOLD, Context, FAINT, GREEN, RED, YELLOW, one_line, short, visible};
+use crate::config::Config;
+use crate::effect::{Analysis, Effect, Extent, Grade, SubCommand, Word};
+use crate::engine::{Case, Match};
+use crate::event::Event;
+use crate::judge::{Judgement, World};
+use crate::rule::condition::{Conditions, Subject};
+use crate::rule::{Rule, Truth, shipped};
+use crate::verdict::Verb;
+
+/// Everything that is known of the judgement.
+pub(super) struct Report<'a> {
+    pub(super) agent: &'a dyn Agent,
+    pub(super) event: &'a Event,
+    pub(super) analysis: &'a Analysis,
+    pub(super) config: &'a Config,
+    pub(super) world: &'a World<'a>,
+    pub(super) judgement: &'a Judgement,
+    pub(super) output: &'a Output,
+}
+
+/// A rule that speaks of the event's kind, and what came of it.
+struct Considered {
+    name: String,
+    /// File and line, or the pack.
+    place: String,
+    verdict: &'static str,
+    matched: bool,
+    observed: bool,
+    /// The effects that it fired on or covers.
+    effects: Vec<usize>,
+    /// Why it does not hold.
+    why: Option<String>,
+}
+
+impl Report<'_> {
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            event: self.event,
+            analysis: self.analysis,
+            bases: self.world.bases,
+            project: &self.world.place.project,
+        }
+    }
+
+    fn case(&self) -> Case<'_> {
+        Case {
+            event: self.event,
+            analysis: self.analysis,
+            bases: self.world.bases,
+            project: &self.world.place.project,
+            profile: self.config.profile,
+        }
+    }
+
+    /// Every rule on this kind of event, those that matched first.
+    fn considered(&self) -> Vec<Considered> {
+        let mut out = Vec::new();
+        let case = self.case();
+        let shipped_rules = self.config.shipped(None);
+        for rule in self.config.rules.iter().chain(&shipped_rules) {
+            if !rule.on.contains(self.event.kind) {
+                continue;
+            }
+            let found = case.test(rule);
+            out.push(Considered {
+                name: rule.name(),
+                place: self.place_of(rule),
+                verdict: verdict_of(rule, found.as_ref()),
+                matched: found.is_some(),
+                observed: found.as_ref().is_some_and(|found| found.observed),
+                why: found.is_none().then(|| self.why_not(rule)),
+                effects: found.map(|found| found.effects).unwrap_or_default(),
+            });
+        }
+        let off = |rule: &Rule, why: &str| Considered {
+            name: rule.name(),
+            place: self.place_of(rule),
+            verdict: verdict_of(rule, None),
+            matched: false,
+            observed: false,
+            effects: Vec::new(),
+            why: Some(why.to_string()),
+        };
+        for source in self.config.sources.iter().filter(|source| !source.trusted) {
+            for rule in &source.file.rules {
+                let waits = self.config.rules.iter().all(|held| held.name() != rule.name());
+                if waits && rule.on.contains(self.event.kind) {
+                    out.push(off(rule, "waits for `hookctl trust`"));
+                }
+            }
+        }
+        for one in shipped::RULES.iter() {
+            if shipped_rules.iter().all(|rule| rule.id != one.id)
+                && let Some(rule) = one.rule()
+                && rule.on.contains(self.event.kind)
+            {
+                out.push(off(&rule, "switched off"));
+            }
+        }
+        out.sort_by_key(|rule| !rule.matched);
+        out
+    }
+
+    fn place_of(&self, rule: &Rule) -> String {
+        let source = self.config.sources.iter().find(|source| Some(source.layer) == rule.layer);
+        match source {
+            Some(source) => format!("{}:{}", source.path.display(), rule.line),
+            None => {
+                let pack = shipped::RULES.iter().find(|one| one.id == rule.id);
+                format!("shipped, pack {}", pack.map_or("", |one| one.pack))
+            }
+        }
+    }
+
+    /// The first condition that does not hold, tested one by one.
+    fn why_not(&self, rule: &Rule) -> String {
+        let s = self.subject();
+        let c = &rule.conditions;
+        let none = Conditions::default;
+        let tested = [
+            ("agent", Conditions { agent: c.agent.clone(), ..none() }),
+            ("tool", Conditions { tool: c.tool.clone(), ..none() }),
+            ("prompt", Conditions { prompt: c.prompt.clone(), ..none() }),
+            ("input", Conditions { input: c.input.clone(), ..none() }),
+            ("response", Conditions { response: c.response.clone(), ..none() }),
+            ("when", Conditions { when: c.when.clone(), ..none() }),
+        ];
+        if let Some((key, _)) = tested.iter().find(|(_, one)| !one.event(&s)) {
+            return format!("`{key}` does not hold");
+        }
+        if !c.event(&s) {
+            return "`match` does not hold".into();
+        }
+        let effects = &self.analysis.effects;
+        if rule.certainty == crate::rule::Certainty::Unknown {
+            return "everything was understood".into();
+        }
+        if effects.is_empty() && c.speaks_of_effects() {
+            return "the event does nothing that effects speak of".into();
+        }
+        let speaks = |one: &Conditions| effects.iter().any(|e| one.effect(&s, e) != Truth::No);
+        let tested = [
+            (
+                "effect",
+                Conditions { effect: c.effect.clone(), command: c.command.clone(), ..none() },
+                !c.effect.is_empty() && c.command.is_empty(),
+            ),
+            ("command", Conditions { command: c.command.clone(), ..none() }, !c.command.is_empty()),
+            ("path", Conditions { path: c.path.clone(), ..none() }, !c.path.is_empty()),
+            ("host", Conditions { host: c.host.clone(), ..none() }, !c.host.is_empty()),
+            (
+                "match",
+                Conditions { permission: c.permission.clone(), ..none() },
+                !c.permission.is_empty(),
+            ),
+        ];
+        if let Some((key, ..)) = tested.iter().find(|(_, one, used)| *used && !speaks(one)) {
+            return format!("`{key}`: no effect is one of these");
+        }
+        let candidates: Vec<&Effect> =
+            effects.iter().filter(|e| c.effect(&s, e) != Truth::No).collect();
+        if candidates.is_empty() {
+            let keys: Vec<&str> = [
+                ("effect", !c.effect.is_empty()),
+                ("command", !c.command.is_empty()),
+                ("path", !c.path.is_empty()),
+                ("host", !c.host.is_empty()),
+                ("match", !c.permission.is_empty()),
+            ]
+            .iter()
+            .filter(|(_, used)| *used)
+            .map(|(key, _)| *key)
+            .collect();
+            return format!("no single effect has all of {}", keys.join(", "));
+        }
+        if let Some(unless) = &rule.unless {
+            let allow = matches!(rule.verdict, Some((Verb::Allow, _)));
+            let relaxed = candidates.iter().all(|effect| match allow {
+                true => unless.could_hold(&s, Some(effect)),
+                false => unless.relaxes(&s, Some(effect)),
+            });
+            if relaxed {
+                return "`unless` holds".into();
+            }
+        }
+        if matches!(rule.verdict, Some((Verb::Allow, _))) {
+            return "covers none of the effects".into();
+        }
+        match candidates.iter().any(|effect| effect.grade != Grade::Unknown) {
+            true => "only possible: fires in profile `strict`, or with certainty = \"possible\"",
+            false => "not understood: `not-understood` speaks of it",
+        }
+        .into()
+    }
+
+    /// The effects that keep allow rules from taking hold.
+    fn uncovered(&self, rules: &[Considered]) -> Vec<usize> {
+        let allows: Vec<&Considered> =
+            rules.iter().filter(|rule| rule.matched && rule.verdict == "allow").collect();
+        if allows.is_empty() || self.judgement.answer.verb.is_some() {
+            return Vec::new();
+        }
+        let stands_for_itself = |effect: &Effect| {
+            let command = effect.command.and_then(|at| self.analysis.commands.get(at));
+            effect.word == Word::Execute
+                && effect.grade == Grade::Certain
+                && command.is_some_and(|c| c.transparent || (c.neutral_wrapper && c.genuine))
+        };
+        (0..self.analysis.effects.len())
+            .filter(|at| !stands_for_itself(&self.analysis.effects[*at]))
+            .filter(|at| !allows.iter().any(|allow| allow.effects.contains(at)))
+            .collect()
+    }
+
+    fn notes(&self, rules: &[Considered]) -> Vec<String> {
+        let mut notes = self.analysis.notes.clone();
+        for note in self.judgement.notes.iter().chain(&self.config.warnings) {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+        if self.world.paused {
+            notes.push("paused: rules are judged and not enforced".into());
+        }
+        let uncovered = self.uncovered(rules);
+        let allowed = rules.iter().any(|rule| rule.matched && rule.verdict == "allow");
+        if !uncovered.is_empty() {
+            let all: Vec<String> = uncovered.iter().map(|at| self.name(*at)).collect();
+            notes.push(format!("the allow does not hold, nothing covers {}", all.join(", ")));
+        } else if allowed && self.judgement.answer.verb.is_none() && !self.world.paused {
+            notes.push(
+                "the allow does not hold: some effect could be one that a deny or ask rule \
+                 speaks of"
+                    .into(),
+            );
+        }
+        notes
+    }
+
+    /// An effect in short: `delete /root`.
+    fn name(&self, at: usize) -> String {
+        let effect = &self.analysis.effects[at];
+        match object(effect) {
+            Some(object) => format!("{} {}", effect.word.text(), visible(&object)),
+            None => match self.command_of(effect) {
+                Some(command) => format!("{} {}", effect.word.text(), visible(&command.name)),
+                None => effect.word.text().to_string(),
+            },
+        }
+    }
+
+    fn command_of(&self, effect: &Effect) -> Option<&SubCommand> {
+        self.analysis.commands.get(effect.command?)
+    }
+
+    fn snippet(&self, effect: &Effect) -> Option<&str> {
+        self.analysis.text.get(effect.span.clone()).filter(|text| !text.is_empty())
+    }
+
+    // ---- for people -----------------------------------------------------------------------
+
+    pub(super) fn text(&self, context: &Context) -> String {
+        let mut out = String::new();
+        let mut section = |name: &str, lines: &[String]| {
+            for (at, line) in lines.iter().enumerate() {
+                let name = if at == 0 { name } else { "" };
+                let _ = writeln!(out, "{} {line}", context.paint(BOLD, &format!("{name:<9}")));
+            }
+        };
+        let rules = self.considered();
+        section("where", &self.where_lines(context));
+        section("event", &[self.event_line()]);
+        if let Some(command) = self.event.command() {
+            section("command", &[one_line(command, 400)]);
+        }
+        section("runs", &self.command_lines(context));
+        let effects = self.effect_lines(context);
+        let nothing = vec![context.paint(FAINT, "none")];
+        let shown =
+            if effects.is_empty() && self.event.kind.is_tool() { &nothing } else { &effects };
+        section("effects", shown);
+        section("rules", &self.rule_lines(context, &rules));
+        section("verdict", &self.verdict_lines(context, &rules));
+        let notes: Vec<String> =
+            self.notes(&rules).iter().map(|note| one_line(note, 2_000)).collect();
+        section("notes", &notes);
+        section("answer", &said(self.output));
+        out
+    }
+
+    fn where_lines(&self, context: &Context) -> Vec<String> {
+        let place = self.world.place;
+        let mut lines = vec![format!("project {}", visible(&place.project))];
+        if place.cwd != place.project {
+            lines.push(format!("cwd     {}", visible(&place.cwd)));
+        }
+        for source in &self.config.sources {
+            let rules = source.file.rules.len();
+            let state = match (&source.refused, source.layer.is_project(), source.trusted) {
+                (Some(_), ..) => context.paint(RED, "  refused"),
+                (_, true, false) => context.paint(YELLOW, "  not trusted"),
+                (_, true, true) => "  trusted".into(),
+                _ if source.file.has_errors() => context.paint(RED, "  has faults"),
+                _ => String::new(),
+            };
+            let path = short(context, &source.path);
+            let plural = if rules == 1 { "" } else { "s" };
+            let layer = source.layer.name();
+            lines.push(format!("{layer:<7} {path}  {rules} rule{plural}{state}"));
+        }
+        lines.push(format!("profile {:?}", self.config.profile).to_lowercase());
+        lines
+    }
+
+    fn event_line(&self) -> String {
+        let mut line = if self.event.name.is_empty() {
+            "(unnamed)".to_string()
+        } else {
+            one_line(&self.event.name, 80)
+        };
+        if self.event.kind == crate::event::Kind::Other {
+            line.push_str(" (not known to this version)");
+        }
+        for part in [&self.event.tool, self.event.file_path().unwrap_or_default()] {
+            if !part.is_empty() {
+                line.push(' ');
+                line.push_str(&one_line(part, 200));
+            }
+        }
+        let _ = write!(line, "  ({})", self.agent.title());
+        line
+    }
+
+    fn command_lines(&self, context: &Context) -> Vec<String> {
+        let commands = &self.analysis.commands;
+        let depth = |command: &SubCommand| {
+            let mut depth = 0;
+            let mut at = command.parent;
+            while let Some(parent) = at.and_then(|at| commands.get(at)).filter(|_| depth < 16) {
+                depth += 1;
+                at = parent.parent;
+            }
+            depth
+        };
+        commands
+            .iter()
+            .map(|command| {
+                let name = match command.name.as_str() {
+                    "" => "(known at run time)",
+                    name => name,
+                };
+                let args = command.args.iter().map(|arg| arg.text.as_deref().unwrap_or("(?)"));
+                let words: Vec<&str> = std::iter::once(name).chain(args).collect();
+                let line = format!("{}{}", "  ".repeat(depth(command)), words.join(" "));
+                let mut marks = Vec::new();
+                for (is, mark) in [
+                    (command.transparent, "transparent"),
+                    (command.neutral_wrapper, "wrapper"),
+                    (!command.genuine, "not the system's own program"),
+                ] {
+                    if is {
+                        marks.push(mark);
+                    }
+                }
+                let marks = match marks.is_empty() {
+                    true => String::new(),
+                    false => context.paint(FAINT, &format!("  ({})", marks.join(", "))),
+                };
+                format!("{}{marks}", one_line(&line, 160))
+            })
+            .collect()
+    }
+
+    fn effect_lines(&self, context: &Context) -> Vec<String> {
+        let line = |effect: &Effect| {
+            let grade = grade(effect.grade);
+            let sgr = match effect.grade {
+                Grade::Certain => 0,
+                Grade::Possible | Grade::Unknown => YELLOW,
+            };
+            let grade = format!("{grade:<8}");
+            let grade = if sgr == 0 { grade } else { context.paint(sgr, &grade) };
+            let mut line = format!("{:<10} {grade}", effect.word.text());
+            if let Some(object) = object(effect) {
+                let _ = write!(line, "  {}", one_line(&object, 120));
+            }
+            if let Some(target) = &effect.path
+                && target.resolved != target.lexical
+            {
+                let _ = write!(line, " -> {}", one_line(&target.resolved, 120));
+            }
+            if let Some(text) = self.snippet(effect) {
+                let cause = format!("  from `{}`", one_line(text, 60));
+                line.push_str(&context.paint(FAINT, &cause));
+            }
+            line
+        };
+        self.analysis.effects.iter().map(line).collect()
+    }
+
+    /// Those that matched with their effects; the others by the reason why they did not.
+    fn rule_lines(&self, context: &Context, rules: &[Considered]) -> Vec<String> {
+        let matched = || rules.iter().filter(|rule| rule.matched);
+        let width = matched().map(|rule| rule.name.chars().count()).max().unwrap_or(0).min(40);
+        let mut lines = Vec::new();
+        for rule in matched() {
+            let observed = if rule.observed { " (observed)" } else { "" };
+            let on: Vec<String> = rule.effects.iter().take(4).map(|at| self.name(*at)).collect();
+            let on = match on.is_empty() {
+                true => String::new(),
+                false => one_line(&format!("  on {}", on.join(", ")), 120),
+            };
+            let sgr = match rule.verdict {
+                "allow" => GREEN,
+                "deny" | "halt" => RED,
+                _ => YELLOW,
+            };
+            let name = context.paint(sgr, &format!("{:<width$}  {:<5}", rule.name, rule.verdict));
+            let place = context.paint(FAINT, &format!("  {}", visible(&rule.place)));
+            lines.push(format!("matched  {name}{observed}{on}{place}"));
+        }
+        if lines.is_empty() {
+            lines.push("none matched".into());
+        }
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for rule in rules {
+            let Some(why) = rule.why.as_deref() else { continue };
+            match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+                Some((_, names)) => names.push(&rule.name),
+                None => reasons.push((why, vec![&rule.name])),
+            }
+        }
+        for (why, names) in reasons {
+            lines.push(context.paint(FAINT, &format!("not      {why}:")));
+            let names = fold(&names, 76, "");
+            lines.extend(
+                names.lines().map(|line| context.paint(FAINT, &format!("         {line}"))),
+            );
+        }
+        lines
+    }
+
+    fn verdict_lines(&self, context: &Context, rules: &[Considered]) -> Vec<String> {
+        let answer = &self.judgement.answer;
+        let mut lines = Vec::new();
+        match answer.verb {
+            None => lines.push(
+                context.paint(FAINT, "silence: no objection, the agent's own permissions decide"),
+            ),
+            Some(verb) => {
+                let sgr = match verb {
+                    Verb::Allow => GREEN,
+                    Verb::Ask | Verb::Defer => YELLOW,
+                    Verb::Deny | Verb::Halt => RED,
+                };
+                let rule = &self.judgement.rule;
+                let place = rules.iter().find(|considered| considered.name == *rule);
+                let place = place.map(|rule| format!(" ({})", visible(&rule.place)));
+                let place = place.unwrap_or_default();
+                lines.push(format!("{}, by {rule}{place}", context.paint(sgr, verb.name())));
+                lines.extend(visible(&answer.reason).lines().map(str::to_string));
+            }
+        }
+        if let Some(input) = &answer.input {
+            let input = Value::Object(input.clone()).to_string();
+            lines.push(format!("new input {}", one_line(&input, 400)));
+        }
+        if let Some(response) = &answer.response {
+            lines.push(format!("new result {}", one_line(&response.to_string(), 400)));
+        }
+        lines
+    }
+
+    // ---- for programs ---------------------------------------------------------------------
+
+    pub(super) fn value(&self) -> Value {
+        let rules = self.considered();
+        let answer = &self.judgement.answer;
+        let layers: Vec<Value> = self
+            .config
+            .sources
+            .iter()
+            .map(|source| {
+                json!({
+                    "layer": source.layer.name(),
+                    "file": source.path,
+                    "rules": source.file.rules.len(),
+                    "trusted": source.trusted,
+                    "refused": source.refused,
+                    "faults": source.file.faults.len(),
+                })
+            })
+            .collect();
+        let commands: Vec<Value> = self
+            .analysis
+            .commands
+            .iter()
+            .map(|command| {
+                let args: Vec<_> = command.args.iter().map(|arg| &arg.text).collect();
+                json!({
+                    "name": command.name,
+                    "args": args,
+                    "parent": command.parent,
+                    "transparent": command.transparent,
+                    "genuine": command.genuine,
+                    "span": [command.span.start, command.span.end],
+                })
+            })
+            .collect();
+        let effects: Vec<Value> = self
+            .analysis
+            .effects
+            .iter()
+            .map(|effect| {
+                json!({
+                    "effect": effect.word.text(),
+                    "grade": grade(effect.grade),
+                    "path": effect.path.as_ref().map(|target| &target.lexical),
+                    "resolved": effect.path.as_ref().map(|target| &target.resolved),
+                    "extent": effect.path.as_ref().map(|target| extent(target.extent)),
+                    "host": effect.host,
+                    "command": effect.command,
+                    "span": [effect.span.start, effect.span.end],
+                    "text": self.snippet(effect),
+                })
+            })
+            .collect();
+        let considered: Vec<Value> = rules
+            .iter()
+            .map(|rule| {
+                json!({
+                    "rule": rule.name,
+                    "place": rule.place,
+                    "verdict": rule.verdict,
+                    "matched": rule.matched,
+                    "observed": rule.observed,
+                    "effects": rule.effects,
+                    "why": rule.why,
+                })
+            })
+            .collect();
+        json!({
+            "project": self.world.place.project,
+            "cwd": self.world.place.cwd,
+            "profile": format!("{:?}", self.config.profile).to_lowercase(),
+            "paused": self.world.paused,
+            "layers": layers,
+            "agent": self.agent.id(),
+            "event": self.event.name,
+            "tool": self.event.tool,
+            "input": self.event.input,
+            "commands": commands,
+            "effects": effects,
+            "rules": considered,
+            "verdict": answer.verb.map(Verb::name),
+            "rule": (!self.judgement.rule.is_empty()).then_some(&self.judgement.rule),
+            "reason": answer.verb.map(|_| &answer.reason),
+            "new_input": answer.input,
+            "new_response": answer.response,
+            "context": answer.context,
+            "notice": answer.notice,
+            "notes": self.notes(&rules),
+            "answer": {
+                "stdout": self.output.stdout,
+                "stderr": self.output.stderr,
+                "exit": self.output.status,
+            },
+        })
+    }
+}
+
+fn verdict_of(rule: &Rule, found: Option<&Match<'_>>) -> &'static str {
+    let own = rule.verdict.as_ref().map(|(verb, _)| *verb);
+    found.and_then(Match::verb).or(own).map_or("-", Verb::name)
+}
+
+fn grade(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Certain => "certain",
+        Grade::Possible => "possible",
+        Grade::Unknown => "unknown",
+    }
+}
+
+fn extent(extent: Extent) -> &'static str {
+    match extent {
+        Extent::Exact => "exact",
+        Extent::Tree => "tree",
+        Extent::Children => "children",
+        Extent::Below => "below",
+        Extent::Glob => "glob",
+    }
+}
+
+/// What the effect is on: a path with how much around it, or a host.
+fn object(effect: &Effect) -> Option<String> {
+    let path = effect.path.as_ref().map(|target| match target.extent {
+        Extent::Exact => target.lexical.clone(),
+        other => format!("{} ({})", target.lexical, extent(other)),
+    });
+    path.or_else(|| effect.host.clone())
+}

@@ -1,0 +1,74 @@
+//! `hookctl init`: the commented starter config, written where there is none.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+
+use anyhow::{Context as _, Result};
+
+use super::args::InitArgs;
+use super::{Context, Exit, complain, print, short};
+use crate::env;
+use crate::journal::create_private_dir;
+use crate::paths;
+
+/// What is written.
+pub const STARTER: &str = include_str!("../../config/starter.toml");
+
+/// Writes it and says what next.
+///
+/// # Errors
+/// Where the file or its directory cannot be written.
+pub fn run(context: &Context, args: &InitArgs) -> Result<Exit> {
+    let path = match args.project {
+        true => context.root.join(paths::PROJECT_FILE),
+        false => context.paths.user_config(),
+    };
+    let name = short(context, &path);
+    if path.symlink_metadata().is_ok() {
+        if !args.force {
+            complain(&format!(
+                "refused: {name} is there already. Edit it, or replace it with --force (the old \
+                 one is kept beside it)."
+            ));
+            return Ok(Exit::Found);
+        }
+        if let Some(mark) = env::agent_mark() {
+            complain(&format!(
+                "refused: this would take the rules of {name} away, and {mark} says that an agent \
+                 started it. Loosening is for humans: run it in a terminal of your own."
+            ));
+            return Ok(Exit::Found);
+        }
+        let old = path.with_extension("toml.old");
+        fs::rename(&path, &old)
+            .with_context(|| format!("cannot rename {name} to {}", old.display()))?;
+        complain(&format!("note: the old file is now {}", short(context, &old)));
+    }
+    let dir = path.parent().unwrap_or(&path);
+    if !args.project {
+        create_private_dir(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&path).and_then(|mut file| file.write_all(STARTER.as_bytes()));
+    match written {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            complain(&format!("refused: {name} came into being meanwhile"));
+            return Ok(Exit::Found);
+        }
+        other => other.with_context(|| format!("cannot write {name}"))?,
+    }
+    let next = match args.project {
+        true => {
+            "Its rules that only deny or ask hold at once; for the others: `hookctl trust`.\n\
+             Then: `hookctl check`, `hookctl explain --tool Bash -- 'git push --force'`.\n"
+        }
+        false => {
+            "Take the # away from what you want. Then: `hookctl check`,\n\
+             `hookctl explain --tool Bash -- 'git push --force'`, `hookctl install`.\n"
+        }
+    };
+    print(&format!("Wrote {name}\n{next}"))
+}

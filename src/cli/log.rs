@@ -1,0 +1,290 @@
+//! `hookctl log`: the journal for people, rotated files included.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use super::args::LogArgs;
+use super::pause::duration;
+use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, complain, one_line};
+use crate::rule::fault::did_you_mean;
+
+/// What a line's decision can be.
+const DECISIONS: &[&str] = &["halt", "deny", "defer", "ask", "allow", "silent", "failed"];
+/// How often `-f` looks.
+const TICK: Duration = Duration::from_millis(200);
+
+/// What is shown.
+struct Filter<'a> {
+    since: Option<jiff::Timestamp>,
+    decision: Option<&'a str>,
+    rule: Option<&'a str>,
+}
+
+/// Prints the journal.
+///
+/// # Errors
+/// On a wrong option, or where the journal cannot be read.
+pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
+    let filter = Filter {
+        since: args.since.as_deref().map(since).transpose()?,
+        decision: args.decision.as_deref().map(decision).transpose()?,
+        rule: args.rule.as_deref(),
+    };
+    let journal = context.paths.journal();
+    let mut out = io::stdout().lock();
+    let mut found = 0usize;
+    let mut show = |line: &str| -> io::Result<()> {
+        let Ok(value) = serde_json::from_str::<Value>(line) else { return Ok(()) };
+        if !value.is_object() || !filter.takes(&value) {
+            return Ok(());
+        }
+        found += 1;
+        match args.json {
+            true => writeln!(out, "{line}"),
+            false => writeln!(out, "{}", text(context, &value)),
+        }
+    };
+    let shown = (|| -> Result<(), Stop> {
+        for path in rotated(&journal) {
+            // One that went meanwhile was rotated on: its lines come from the next name.
+            let Ok(file) = File::open(&path) else { continue };
+            Tail::new(file).lines(&mut show, true)?;
+        }
+        let mut tail = open(&journal)?;
+        if let Some(tail) = &mut tail {
+            tail.lines(&mut show, !args.follow)?;
+        }
+        if args.follow {
+            follow(&journal, tail, &mut show)?;
+        }
+        Ok(())
+    })();
+    match shown {
+        // The reader went away (`| head`).
+        Err(Stop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return Ok(Exit::Ok),
+        Err(Stop::Write(error)) => return Err(error).context("cannot write to stdout"),
+        Err(Stop::Read(error)) => {
+            return Err(error).with_context(|| format!("cannot read {}", journal.display()));
+        }
+        Ok(()) => {}
+    }
+    if let Err(error) = out.flush()
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        return Err(error).context("cannot write to stdout");
+    }
+    if found == 0 {
+        complain(&format!("nothing found in {}", journal.display()));
+        return Ok(Exit::Found);
+    }
+    Ok(Exit::Ok)
+}
+
+/// What ended the printing.
+enum Stop {
+    Read(io::Error),
+    Write(io::Error),
+}
+
+/// The rotated journals, oldest first.
+fn rotated(journal: &Path) -> Vec<PathBuf> {
+    let dir = journal.parent().unwrap_or(Path::new("/"));
+    let prefix = format!("{}.", journal.file_name().unwrap_or_default().to_string_lossy());
+    let mut found: Vec<(u32, PathBuf)> = std::fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name();
+            let number = name.to_str()?.strip_prefix(&prefix)?.parse().ok()?;
+            Some((number, entry.path()))
+        })
+        .collect();
+    found.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+fn open(journal: &Path) -> Result<Option<Tail>, Stop> {
+    match File::open(journal) {
+        Ok(file) => Ok(Some(Tail::new(file))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Stop::Read(error)),
+    }
+}
+
+/// A file that may still grow, and the beginning of a line that is not complete.
+struct Tail {
+    reader: BufReader<File>,
+    part: Vec<u8>,
+}
+
+impl Tail {
+    fn new(file: File) -> Tail {
+        Tail { reader: BufReader::new(file), part: Vec::new() }
+    }
+
+    /// Every complete line that is there; at the end of a file also one without its line end.
+    fn lines(
+        &mut self,
+        show: &mut impl FnMut(&str) -> io::Result<()>,
+        ended: bool,
+    ) -> Result<(), Stop> {
+        loop {
+            let read = self.reader.read_until(b'\n', &mut self.part).map_err(Stop::Read)?;
+            if read == 0 && (!ended || self.part.is_empty()) {
+                return Ok(());
+            }
+            if self.part.ends_with(b"\n") || ended {
+                let line = String::from_utf8_lossy(&self.part).into_owned();
+                self.part.clear();
+                show(line.trim()).map_err(Stop::Write)?;
+            }
+        }
+    }
+
+    /// Has another file come into its place, or was it cut?
+    fn is_over(&mut self, journal: &Path) -> bool {
+        use std::io::Seek as _;
+        let own = self.reader.get_ref().metadata();
+        let (Ok(own), Ok(now)) = (own, journal.metadata()) else { return false };
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            if (own.dev(), own.ino()) != (now.dev(), now.ino()) {
+                return true;
+            }
+        }
+        let read = self.reader.stream_position().unwrap_or(0);
+        now.len() < read || own.len() < read
+    }
+}
+
+fn follow(
+    journal: &Path,
+    mut tail: Option<Tail>,
+    show: &mut impl FnMut(&str) -> io::Result<()>,
+) -> Result<(), Stop> {
+    loop {
+        if reader_is_gone() {
+            return Err(Stop::Write(ErrorKind::BrokenPipe.into()));
+        }
+        thread::sleep(TICK);
+        let over = match &mut tail {
+            Some(tail) => {
+                let over = tail.is_over(journal);
+                // What was written before the rotation is still in the old file.
+                tail.lines(show, over)?;
+                over
+            }
+            None => true,
+        };
+        if over && let Some(mut new) = open(journal)? {
+            new.lines(show, false)?;
+            tail = Some(new);
+        }
+    }
+}
+
+/// Does nobody read what is printed any more? Else `-f` would wait for the next line to find out.
+#[cfg(unix)]
+fn reader_is_gone() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdout = io::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok()
+        && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}
+
+#[cfg(not(unix))]
+fn reader_is_gone() -> bool {
+    false
+}
+
+fn since(text: &str) -> Result<jiff::Timestamp> {
+    let Some(back) = duration(text) else {
+        bail!("`{text}` is no duration: write 30m, 2h or 7d");
+    };
+    let back = jiff::SignedDuration::try_from(back)?;
+    jiff::Timestamp::now().checked_sub(back).with_context(|| format!("`{text}` is too long ago"))
+}
+
+fn decision(text: &str) -> Result<&'static str> {
+    let wanted = match text {
+        "none" => "silent",
+        "block" => "deny",
+        other => other,
+    };
+    if let Some(known) = DECISIONS.iter().find(|known| **known == wanted) {
+        return Ok(known);
+    }
+    let hint = did_you_mean(text, DECISIONS.iter().copied());
+    let hint = hint.map(|hint| format!(", did you mean `{hint}`?")).unwrap_or_default();
+    bail!("`{text}` is no decision{hint}: there are {}", DECISIONS.join(", "))
+}
+
+impl Filter<'_> {
+    fn takes(&self, line: &Value) -> bool {
+        let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
+        let named = |name: &str, wanted: &str| {
+            name == wanted || name.split_once(':').is_some_and(|(_, id)| id == wanted)
+        };
+        self.decision.is_none_or(|wanted| text("decision") == wanted)
+            && self.rule.is_none_or(|wanted| {
+                let spoke = line.get("rules").and_then(Value::as_array).into_iter().flatten();
+                named(text("rule"), wanted)
+                    || spoke
+                        .filter_map(Value::as_str)
+                        .filter_map(|spoke| spoke.split(' ').next())
+                        .any(|name| named(name, wanted))
+            })
+            && self.since.is_none_or(|since| {
+                text("time").parse::<jiff::Timestamp>().is_ok_and(|time| time >= since)
+            })
+    }
+}
+
+/// One line for people: time, decision, event, tool, what, rule.
+fn text(context: &Context, line: &Value) -> String {
+    let field = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
+    let time = match field("time").parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
+        Err(_) => one_line(field("time"), 20),
+    };
+    let decision = field("decision");
+    let sgr = match decision {
+        "halt" | "deny" | "failed" => RED,
+        "ask" | "defer" => YELLOW,
+        "allow" => GREEN,
+        _ => FAINT,
+    };
+    let shown = context.paint(sgr, &format!("{:<6}", one_line(decision, 6)));
+    let event = one_line(field("event"), 18);
+    let tool = one_line(field("tool"), 24);
+    let time = context.paint(FAINT, &format!("{time:<20}"));
+    let mut out = format!("{time}  {shown}  {event:<18}  {tool:<8}");
+    for (text, width) in [(field("what"), 100), (note(line), 200)] {
+        if !text.is_empty() {
+            out.push_str("  ");
+            out.push_str(&one_line(text, width));
+        }
+    }
+    if !field("rule").is_empty() {
+        out.push_str("  ");
+        out.push_str(&context.paint(FAINT, &format!("[{}]", one_line(field("rule"), 80))));
+    }
+    out.trim_end().to_string()
+}
+
+/// Why a judgement failed: the one thing that has no other place on the line.
+fn note(line: &Value) -> &str {
+    let failed = line.get("decision").and_then(Value::as_str) == Some("failed");
+    let first = line.get("notes").and_then(Value::as_array).and_then(|notes| notes.first());
+    first.and_then(Value::as_str).filter(|_| failed).unwrap_or_default()
+}

@@ -1,0 +1,91 @@
+//! `hookctl pause` and `hookctl resume`: a note until when everything passes.
+//!
+//! What pauses is for a human at a terminal; what ends a pause tightens, so anybody may.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::json;
+
+use super::args::PauseArgs;
+use super::{Context, Exit, YELLOW, complain, not_human, print, write_private};
+use crate::rule::file::parse_duration;
+
+/// The longest pause.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+/// Writes the note and says until when it holds.
+///
+/// # Errors
+/// On a duration that cannot be meant, or where the state directory cannot be written.
+pub fn run(context: &Context, args: &PauseArgs) -> Result<Exit> {
+    let Some(duration) = duration(&args.duration).filter(|duration| !duration.is_zero()) else {
+        bail!("`{}` is no duration: write 90s, 10m or 1h30m", args.duration);
+    };
+    if duration > LONGEST {
+        bail!("`{}` is too long: a pause lasts 24h at most", args.duration);
+    }
+    if let Some(why) = not_human() {
+        complain(&format!("refused: {why}"));
+        return Ok(Exit::Found);
+    }
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let until = since + duration.as_secs().max(1);
+    let note = json!({ "until": until, "since": since });
+    write_private(&context.paths.pause(), note.to_string().as_bytes())?;
+    let until = i64::try_from(until)?;
+    let until = jiff::Timestamp::from_second(until)?.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let head = context.paint(YELLOW, &format!("Paused until {until}"));
+    print(&format!(
+        "{head}: rules are judged and journaled, but not enforced (managed rules with `lock` \
+         are).\nEnd it now: `hookctl resume`.\n"
+    ))
+}
+
+/// Ends a pause.
+///
+/// # Errors
+/// Where the note is there and cannot be removed.
+pub fn resume(context: &Context) -> Result<Exit> {
+    let path = context.paths.pause();
+    match fs::remove_file(&path) {
+        Ok(()) => print("Resumed: every rule is enforced again.\n"),
+        Err(error) if error.kind() == ErrorKind::NotFound => print("Not paused.\n"),
+        Err(error) => Err(error).with_context(|| {
+            format!("cannot remove {}: remove it by hand to end the pause", path.display())
+        }),
+    }
+}
+
+/// `90s`, `10m`, `1h30m`: the parts of a duration, added up.
+pub(super) fn duration(text: &str) -> Option<Duration> {
+    let mut rest = text.trim();
+    let mut total = Duration::ZERO;
+    loop {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let unit = rest[digits..].find(|c: char| c.is_ascii_digit());
+        let end = unit.map_or(rest.len(), |unit| digits + unit);
+        total = total.checked_add(parse_duration(&rest[..end])?)?;
+        rest = &rest[end..];
+        if rest.is_empty() {
+            return Some(total);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_may_have_several_parts() {
+        assert_eq!(duration("1h30m"), Some(Duration::from_secs(5400)));
+        assert_eq!(duration("90"), Some(Duration::from_secs(90)));
+        assert_eq!(duration("7d"), Some(Duration::from_secs(7 * 86_400)));
+        for bad in ["", "m", "10x", "1h-", "99999999999999999999h"] {
+            assert_eq!(duration(bad), None, "{bad}");
+        }
+    }
+}
