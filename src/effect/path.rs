@@ -6,11 +6,14 @@
 //! runs at every event.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 
 use super::{Extent, Target};
 
 /// How many symlinks one path may go through.
 const MAX_LINKS: usize = 40;
+/// Longer paths the system refuses (PATH_MAX): they lead nowhere.
+const MAX_PATH: usize = 8192;
 /// How many times the disk is asked in one analysis.
 const MAX_LOOKS: usize = 1500;
 
@@ -84,8 +87,8 @@ fn is_number(text: &str) -> bool {
 pub struct Resolver {
     /// Links made or removed earlier in the call: the lexical name, and where it leads.
     made: HashMap<String, Option<String>>,
-    /// What the disk said: None = not a link.
-    seen: HashMap<String, Option<String>>,
+    /// What the disk said: where a link leads, and whether nothing is there.
+    seen: HashMap<String, (Option<String>, bool)>,
     looks: usize,
     /// The cap was reached: `resolved` can no longer be trusted.
     pub exhausted: bool,
@@ -98,11 +101,17 @@ impl Resolver {
         self.made.insert(name.to_string(), Some(join(dir, target)));
     }
 
-    fn read_link(&mut self, path: &str) -> Option<String> {
+    /// Where a component leads, if it is a link. `missing` is set once nothing below can exist.
+    fn read_link(&mut self, path: &str, missing: &mut bool) -> Option<String> {
         if let Some(made) = self.made.get(path) {
             return made.clone();
         }
-        if let Some(known) = self.seen.get(path) {
+        if *missing || matches!(path, "/proc/self" | "/proc/thread-self") {
+            // The disk would name hookctl's own process.
+            return None;
+        }
+        if let Some((known, gone)) = self.seen.get(path) {
+            *missing = *gone;
             return known.clone();
         }
         if self.looks >= MAX_LOOKS {
@@ -111,8 +120,14 @@ impl Resolver {
         }
         self.looks += 1;
         // Not Unicode: the link cannot be followed as text, its own name stays.
-        let answer = std::fs::read_link(path).ok().and_then(|p| p.to_str().map(str::to_string));
-        self.seen.insert(path.to_string(), answer.clone());
+        let (answer, gone) = match std::fs::read_link(path) {
+            Ok(target) => (target.to_str().map(str::to_string), false),
+            Err(error) => {
+                (None, matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+            }
+        };
+        *missing = gone;
+        self.seen.insert(path.to_string(), (answer.clone(), gone));
         answer
     }
 
@@ -140,11 +155,13 @@ impl Resolver {
         let mut todo: Vec<String> = path.split('/').rev().map(str::to_string).collect();
         let mut done = String::new();
         let mut links = 0;
+        let mut missing = false;
         while let Some(part) = todo.pop() {
             match part.as_str() {
                 "" | "." => continue,
                 ".." => {
                     done.truncate(done.rfind('/').unwrap_or(0));
+                    missing = false;
                     continue;
                 }
                 _ => {}
@@ -153,7 +170,7 @@ impl Resolver {
             done.push_str(&part);
             let target = match magic(&done, cwd) {
                 Some(target) => Some(target),
-                None => self.read_link(&done),
+                None => self.read_link(&done, &mut missing),
             };
             if let Some(target) = target {
                 links += 1;
@@ -179,7 +196,8 @@ impl Resolver {
     pub fn target(&mut self, text: &str, cwd: &str, extent: Extent) -> Target {
         let joined = join(cwd, text);
         let lexical = normalise(&joined);
-        let resolved = self.resolve(&joined, cwd);
+        let resolved =
+            if joined.len() > MAX_PATH { lexical.clone() } else { self.resolve(&joined, cwd) };
         Target { lexical, resolved, extent }
     }
 }

@@ -471,7 +471,10 @@ impl Walker<'_> {
                         )
                     })
                     .unwrap_or_default();
-                self.looped(&names, |w| w.seq(&command.body));
+                for name in &names {
+                    self.number(name);
+                }
+                self.looped(&[], |w| w.seq(&command.body));
             }
             CompoundCommand::While(command) => {
                 self.looped(&[], |w| {
@@ -506,7 +509,7 @@ impl Walker<'_> {
                     let text =
                         self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
                     for name in assign::arithmetic_names(text) {
-                        self.forget(&name);
+                        self.number(&name);
                     }
                 }
             }
@@ -661,12 +664,30 @@ impl Walker<'_> {
         }
     }
 
+    /// Arithmetic gave it a value: some number.
+    fn number(&mut self, name: &str) {
+        self.state.set(Key::Var(name.to_string()), Some(Held::Var(word::number_var())));
+    }
+
     fn forget(&mut self, name: &str) {
         self.state.set(Key::Var(name.to_string()), Some(Held::Var(unknown_var())));
     }
 
     /// A new sub-command; None when the cap is reached.
-    fn push(&mut self, command: SubCommand) -> Option<usize> {
+    fn push(&mut self, mut command: SubCommand) -> Option<usize> {
+        // Two commands in the same bytes (find -exec from two places): neither can be replaced.
+        let twin = self
+            .out
+            .analysis
+            .commands
+            .iter_mut()
+            .rev()
+            .take(8)
+            .find(|c| c.span == command.span && c.name == command.name);
+        if let Some(twin) = twin {
+            twin.quoted = true;
+            command.quoted = true;
+        }
         if self.out.analysis.commands.len() >= MAX_COMMANDS {
             self.stop("more than 2,000 commands");
             return None;
@@ -676,6 +697,9 @@ impl Walker<'_> {
     }
 
     fn fork_bomb(&mut self, span: Range<usize>) {
+        if self.out.analysis.notes.iter().any(|n| n == "fork bomb") {
+            return;
+        }
         let command = self.push(SubCommand {
             name: "fork-bomb".to_string(),
             span: span.clone(),

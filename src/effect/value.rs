@@ -164,7 +164,7 @@ impl<'a> Emitter<'a> {
         };
         let Some(cwd) = self.base(text) else { return Spot::Unknown };
         if value.glob {
-            let (dir, last) = path::split(text);
+            let (dir, last) = path::split(text.trim_end_matches('/'));
             let everything = matches!(last, "*" | ".*" | ".[!.]*" | "**" | "?*");
             if everything && changes && !path::has_glob(dir) {
                 let dir = if dir.is_empty() { "." } else { dir };

@@ -210,14 +210,32 @@ pub fn paths(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
 
 /// Could an awk program execute, write or load anything?
 fn awk(text: &str) -> bool {
-    // Comparisons are not redirections; a `>` behind print or printf is one.
-    let piped = text.replace("||", "  ").contains('|');
-    let redirected = text.contains('>') && text.contains("print");
-    ["system", "getline", "@load", "@include", "@", "/inet", "fflush", "close("]
-        .iter()
-        .any(|w| text.contains(w))
-        || piped
-        || redirected
+    if ["system", "getline", "@", "/inet", "close("].iter().any(|w| text.contains(w)) {
+        return true;
+    }
+    // Behind print and printf, outside strings and parentheses, `>` and `|` are redirections.
+    let bytes = text.as_bytes();
+    let (mut printing, mut quoted, mut depth) = (false, false, 0_usize);
+    for (i, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'"' if i == 0 || bytes[i - 1] != b'\\' => quoted = !quoted,
+            _ if quoted => {}
+            b'p' if text[i..].starts_with("print") => (printing, depth) = (true, 0),
+            b';' | b'}' | b'\n' => printing = false,
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b'>' if printing && depth == 0 => return true,
+            b'|' if printing && depth == 0 => {
+                let double = bytes.get(i + 1) == Some(&b'|') || i > 0 && bytes[i - 1] == b'|';
+                if !double {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    // An odd quote: strings were not where they seemed to be.
+    quoted
 }
 
 /// Understands the plain part of sed; false = may execute or write. `r FILE` is a read.

@@ -74,9 +74,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         return next;
     }
     let home = out.cwd.clone();
+    let from = out.analysis.effects.len();
     for option in &call.parsed.options {
         let Some(spec) = option.spec else { continue };
+        // tar names its archive from where it starts: it goes there itself.
         if spec.marks & mark::CHDIR != 0
+            && program.special != "tar"
             && let Some(value) = &option.value
         {
             chdir(out, value);
@@ -84,14 +87,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     }
     let dry = call.parsed.has(mark::DRY);
     for word in program.effects {
-        if dry && !matches!(word, Word::Network | Word::Execute) {
+        if matches!(word, Word::Network | Word::Send) || dry && *word != Word::Execute {
             continue;
         }
         out.push(*word, Grade::Certain, Source::Program, call.span.clone());
     }
-    for (bit, word) in
-        [(mark::SEND, Word::Send), (mark::PRIVILEGE, Word::Privilege), (mark::SYSTEM, Word::System)]
-    {
+    for (bit, word) in [(mark::PRIVILEGE, Word::Privilege), (mark::SYSTEM, Word::System)] {
         if call.parsed.has(bit) && !dry {
             out.push(word, Grade::Certain, Source::Program, call.span.clone());
         }
@@ -120,8 +121,23 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     if !special::run(out, call, program, dry, &mut next) {
         operands(out, call, program, dry, &mut next);
     }
+    // A host that is known says more than "some host", which would match every rule on hosts.
+    for (word, there) in [
+        (Word::Network, program.effects.contains(&Word::Network)),
+        (Word::Send, !dry && sends(call)),
+    ] {
+        if there && !out.analysis.effects[from..].iter().any(|e| e.word == word) {
+            out.push(word, Grade::Certain, Source::Program, call.span.clone());
+        }
+    }
     out.cwd = home;
     next
+}
+
+/// Does data leave?
+pub fn sends(call: &Call) -> bool {
+    call.parsed.has(mark::SEND)
+        || call.parsed.program.is_some_and(|p| p.effects.contains(&Word::Send))
 }
 
 /// Goes to a directory, if it is known.
@@ -273,7 +289,7 @@ pub fn role(
                     Source::Operand,
                 );
             } else {
-                out.contact(value, call.parsed.has(mark::SEND) && !dry, Source::Operand);
+                out.contact(value, sends(call) && !dry, Source::Operand);
             }
         }
         Role::RemotePath => {}

@@ -146,6 +146,19 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
             return args.len();
         }
         at += used;
+        // `find -exec CMD ;`: the command's own words are not find's options.
+        let command = parsed
+            .options
+            .last()
+            .is_some_and(|o| o.spec.is_some_and(|s| s.marks & mark::SPARE != 0));
+        if command && program.is_some_and(|p| p.special == "find") {
+            while at < args.len() {
+                at += 1;
+                if matches!(args[at - 1].plain(), Some(";" | "+")) {
+                    break;
+                }
+            }
+        }
     }
     at
 }
@@ -201,8 +214,9 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
         push(&text, None, None);
     }
     for (i, (offset, letter)) in letters.iter().enumerate() {
-        if letters.len() > 64 {
-            break;
+        if letters.len() > 64 && text[1..*offset].contains(*letter) {
+            // Nobody writes such a bundle in earnest: each letter is told once.
+            continue;
         }
         let name = format!("{sign}{letter}");
         let spec = program.and_then(|p| p.option(&name));

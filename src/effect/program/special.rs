@@ -339,6 +339,7 @@ fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
     }
     let mut values = values.to_vec();
     let mut archive = call.parsed.option("-f").and_then(|o| o.value.clone());
+    let mut chdir = None;
     let old = values.first().and_then(Value::plain).filter(|_| mode.is_none()).map(str::to_string);
     if let Some(old) = old {
         // The old style: `tar czf FILE ...`; letters with values take the next words in order.
@@ -349,7 +350,7 @@ fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
                 let value = values.remove(0);
                 match letter {
                     'f' => archive = Some(value),
-                    'C' => super::effects::chdir(out, &value),
+                    'C' => chdir = Some(value),
                     'I' | 'F' => next.push(Next::Script { text: value, rest: Vec::new() }),
                     _ => {
                         out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Operand)
@@ -359,10 +360,13 @@ fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
         }
     }
     let reading = matches!(mode, Some('x' | 't' | 'd'));
+    let chdir = call.parsed.option("-C").and_then(|o| o.value.clone()).or(chdir);
     if let Some(archive) = archive.filter(|a| a.plain() != Some("-")) {
         let word = if reading { Word::Read } else { Word::Write };
-        // The archive is named from where tar starts, not from -C; both are seldom apart.
         out.path(word, &archive, Extent::Exact, Grade::Certain, Source::Operand);
+    }
+    if let Some(dir) = chdir {
+        super::effects::chdir(out, &dir);
     }
     match mode {
         Some('x') => {
@@ -421,8 +425,13 @@ fn interpreter(
 ) {
     let inline = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code));
     if inline {
+        // `perl -pe`, `ruby -ne`: the operands are files.
+        let files =
+            ["-n", "-p"].iter().any(|n| program.name != "node" && call.parsed.option(n).is_some());
+        let kind =
+            if files || call.parsed.has(mark::INPLACE) { Role::Read } else { Role::MaybePath };
         for value in &values {
-            role(out, call, Role::MaybePath, value, dry, next);
+            role(out, call, kind, value, dry, next);
         }
         return;
     }
@@ -831,7 +840,10 @@ fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>)
     let known = host_of(host);
     let grade = if host.text.is_some() { Grade::Certain } else { Grade::Unknown };
     out.effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
-    for option in &call.parsed.options {
+    // OpenSSH takes options behind the host as well.
+    let behind = super::options::parse("ssh", rest);
+    let rest: Vec<Value> = behind.operands.iter().map(|i| rest[*i].clone()).collect();
+    for option in call.parsed.options.iter().chain(&behind.options) {
         if option.name == "-o"
             && option.value.as_ref().is_none_or(|v| {
                 let text = v.start().to_ascii_lowercase();
@@ -845,7 +857,7 @@ fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>)
         }
     }
     if !rest.is_empty() {
-        next.push(joined(rest));
+        next.push(joined(&rest));
     }
 }
 

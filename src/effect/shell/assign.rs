@@ -27,9 +27,6 @@ const EXECUTABLE: &[&str] = &[
     "MANPAGER",
     "PAGER",
     "PROMPT_COMMAND",
-    "PS0",
-    "PS1",
-    "PS4",
     "RUSTC",
     "RUSTC_WORKSPACE_WRAPPER",
     "RUSTC_WRAPPER",
@@ -50,8 +47,6 @@ const EXECUTABLE: &[&str] = &[
     "GH_EDITOR",
     "KUBE_EDITOR",
     "FCEDIT",
-    "PIP_CONFIG_FILE",
-    "XDG_CONFIG_HOME",
 ];
 
 /// Names that change what programs load or which programs run.
@@ -155,6 +150,11 @@ pub fn marked(name: &str, value: Option<&str>) -> Marked {
             ) => Marked::No,
             _ => Marked::Runs,
         };
+    }
+    if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") {
+        // Prompts run the substitutions in them.
+        let runs = value.is_none_or(|v| v.contains("$(") || v.contains('`'));
+        return if runs { Marked::Runs } else { Marked::No };
     }
     if MARKED.contains(&name) || PREFIXES.iter().any(|p| name.starts_with(p)) {
         return Marked::Yes;

@@ -189,8 +189,12 @@ impl Walker<'_> {
             _ => None,
         };
         let system = dir.is_empty() || SYSTEM_DIRS.contains(&dir.as_str());
-        let genuine =
-            !name.is_empty() && system && function.is_none() && alias.is_none() && !tainted;
+        let genuine = !name.is_empty()
+            && system
+            && function.is_none()
+            && alias.is_none()
+            && !tainted
+            && !marked;
         let parsed = program::parse(if function.is_some() { "" } else { &name }, args);
         let complete = parsed.program.is_some_and(|p| p.complete);
         let command = SubCommand {
@@ -204,7 +208,7 @@ impl Walker<'_> {
             parent: self.parent,
             quoted: self.computed > 0,
             genuine,
-            transparent: genuine && complete && parsed.harmless && !marked,
+            transparent: genuine && complete && parsed.harmless,
             neutral_wrapper: false,
         };
         let Some(index) = self.push(command) else { return };
@@ -246,7 +250,14 @@ impl Walker<'_> {
             return;
         }
         let call = Call { name: &name, args, parsed: &parsed, span: span.clone() };
+        let from = self.out.analysis.effects.len();
         let nexts = program::run(&mut self.out, &call);
+        if self.out.analysis.effects[from..]
+            .iter()
+            .any(|e| e.word == Word::Execute && e.grade == Grade::Unknown)
+        {
+            self.out.analysis.commands[index].transparent = false;
+        }
         let wraps = parsed.program.is_some_and(|p| p.neutral);
         let assigns = parsed.program.is_some_and(|p| p.assignments);
         if wraps && parsed.harmless && !marked && genuine {

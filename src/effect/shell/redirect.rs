@@ -61,6 +61,11 @@ impl Walker<'_> {
 
     /// The effects of the redirections themselves.
     pub(super) fn redirect_effects(&mut self, stmt: &Stmt, command: Option<usize>) {
+        let writing = |r: &shuck_ast::Redirect| {
+            matches!(r.kind, RedirectKind::Output | RedirectKind::Clobber)
+        };
+        let content =
+            if stmt.redirects.iter().any(writing) { self.printed_text(stmt) } else { None };
         for redirect in stmt.redirects.iter() {
             let RedirectTarget::Word(word) = &redirect.target else { continue };
             let (reads, writes, dup) = match redirect.kind {
@@ -77,7 +82,7 @@ impl Walker<'_> {
                 }
             };
             let literal = matches!(redirect.kind, RedirectKind::Output | RedirectKind::Clobber);
-            let content = if writes && literal { self.printed_text(stmt) } else { None };
+            let content = if literal { content.clone() } else { None };
             self.worlds(|w| {
                 let value = w.expand_one(word, false);
                 w.out.cwd = w.cwd();
@@ -176,13 +181,30 @@ impl Walker<'_> {
                 if format.contains('\\') {
                     return Some(Feed::Stream);
                 }
-                match (format.trim_end_matches('\n'), rest.as_slice()) {
-                    (text, _) if !text.contains('%') => Some(Feed::Text(format)),
-                    ("%s", many) => {
-                        let tail = if format.ends_with('\n') { "\n" } else { "" };
-                        Some(Feed::Text(many.iter().map(|m| format!("{m}{tail}")).collect()))
+                // The format is used again until all arguments are; only `%s` is followed.
+                let pieces: Vec<&str> = format.split("%s").collect();
+                if pieces.iter().any(|p| p.contains('%')) || rest.iter().any(|r| r.contains('%')) {
+                    return Some(Feed::Stream);
+                }
+                let holes = pieces.len() - 1;
+                if holes == 0 {
+                    return Some(Feed::Text(format));
+                }
+                let mut text = String::new();
+                let mut left = rest.as_slice();
+                loop {
+                    for (i, piece) in pieces.iter().enumerate() {
+                        text.push_str(piece);
+                        if i < holes
+                            && let Some((first, more)) = left.split_first()
+                        {
+                            text.push_str(first);
+                            left = more;
+                        }
                     }
-                    _ => Some(Feed::Stream),
+                    if left.is_empty() || text.len() > super::MAX_TEXT {
+                        return Some(Feed::Text(text));
+                    }
                 }
             }
             "cat" | "tee" => {

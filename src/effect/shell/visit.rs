@@ -85,8 +85,13 @@ impl Walker<'_> {
                 ..
             } => {
                 self.visit_reference(reference);
-                self.arithmetic(offset_ast.as_deref(), Some(offset_word_ast), span);
-                self.arithmetic(length_ast.as_deref(), length_word_ast.as_deref(), span);
+                self.slice_parts(
+                    [
+                        (offset_ast.as_deref(), Some(offset_word_ast)),
+                        (length_ast.as_deref(), length_word_ast.as_deref()),
+                    ],
+                    span,
+                );
             }
             WordPart::IndirectExpansion { reference, operator, operand_word_ast, .. } => {
                 self.visit_reference(reference);
@@ -127,13 +132,20 @@ impl Walker<'_> {
 
     /// Arithmetic both as an expression and as a word: what one view misses, the other may show.
     fn arithmetic(&mut self, node: Option<&ArithmeticExprNode>, word: Option<&Word>, span: Span) {
+        self.slice_parts([(node, word), (None, None)], span);
+    }
+
+    fn slice_parts(
+        &mut self,
+        parts: [(Option<&ArithmeticExprNode>, Option<&Word>); 2],
+        span: Span,
+    ) {
         let before = self.substitutions;
-        match node {
-            Some(node) => self.visit_arithmetic(node),
-            None => {
-                if let Some(word) = word {
-                    self.visit_word(word);
-                }
+        for part in parts {
+            match part {
+                (Some(node), _) => self.visit_arithmetic(node),
+                (None, Some(word)) => self.visit_word(word),
+                (None, None) => {}
             }
         }
         self.visit_raw(span, before);
@@ -198,8 +210,13 @@ impl Walker<'_> {
                     ..
                 } => {
                     self.visit_reference(reference);
-                    self.arithmetic(offset_ast.as_deref(), Some(offset_word_ast), span);
-                    self.arithmetic(length_ast.as_deref(), length_word_ast.as_deref(), span);
+                    self.slice_parts(
+                        [
+                            (offset_ast.as_deref(), Some(offset_word_ast)),
+                            (length_ast.as_deref(), length_word_ast.as_deref()),
+                        ],
+                        span,
+                    );
                 }
                 BourneParameterExpansion::Operation {
                     reference,
@@ -321,7 +338,7 @@ impl Walker<'_> {
                     ArithmeticLvalue::Indexed { index, .. } => self.visit_arithmetic(index),
                     ArithmeticLvalue::Variable(name) => {
                         let name = name.as_str().to_string();
-                        self.forget(&name);
+                        self.number(&name);
                     }
                 }
                 self.visit_arithmetic(value);

@@ -553,7 +553,14 @@ fn expanded_keep(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
 
 /// A number that is known only at run time.
 fn number(out: &mut Vec<Atom>) {
-    out.extend("[0-9]*".chars().map(|c| Atom::Ch(c, Quote::Pattern)));
+    out.extend("[-0-9]*".chars().map(|c| Atom::Ch(c, Quote::Pattern)));
+}
+
+/// A variable that holds some number.
+pub fn number_var() -> super::state::Var {
+    let mut atoms = Vec::new();
+    number(&mut atoms);
+    vec![vec![atoms]]
 }
 
 /// Literal text as written: backslashes are taken away here.
@@ -585,6 +592,7 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
     let mut one = true;
     let mut fed = false;
     let mut pipe = false;
+    let mut bracket = false;
     for atom in atoms {
         match atom {
             Atom::Ch(c, Quote::Quoted) => escaped |= special(*c) || *c == '\\',
@@ -593,6 +601,9 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
                 unknown = true;
                 one = false;
             }
+            // A bracket without its other half is text (`[`, the program).
+            Atom::Ch('[', _) => bracket = true,
+            Atom::Ch(']', _) => glob |= bracket,
             Atom::Ch(c, _) => glob |= special(*c),
             Atom::Unknown { one: o, fed: f } => {
                 unknown = true;
