@@ -102,12 +102,8 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
             (Some(spec), Some(value)) => {
                 role(out, call, spec.role, value, dry, &mut next);
             }
-            (None, value) => {
-                // An option that nobody knows: its value may be a path.
-                if let Some(value) = value {
-                    maybe_path(out, value);
-                }
-            }
+            // An option that nobody knows: its value may be a path.
+            (None, Some(value)) => maybe_path(out, value),
             _ => {}
         }
     }
@@ -334,7 +330,7 @@ pub fn role(
 /// Remembers a file that the call writes with content nobody knows.
 pub fn written(out: &mut Emitter, value: &Value) {
     if let Spot::At(target) = out.spot(value, Extent::Exact, false) {
-        out.written.insert(target.lexical, None);
+        out.written.insert(target.resolved, None);
     }
 }
 
@@ -408,17 +404,17 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
             return;
         }
         out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
-        if value.prefix.is_some() {
-            if let Spot::At(target) = out.spot(value, Extent::Below, true) {
-                out.effect(
-                    Word::Write,
-                    Grade::Possible,
-                    Some(target),
-                    None,
-                    Source::Operand,
-                    value.span.clone(),
-                );
-            }
+        if value.prefix.is_some()
+            && let Spot::At(target) = out.spot(value, Extent::Below, true)
+        {
+            out.effect(
+                Word::Write,
+                Grade::Possible,
+                Some(target),
+                None,
+                Source::Operand,
+                value.span.clone(),
+            );
         }
         return;
     };

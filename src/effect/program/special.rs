@@ -36,6 +36,29 @@ pub fn run(
                 out.own_path(Word::Write, ".", Extent::Tree, Grade::Possible, call.span.clone());
             }
         }
+        "git-restore" => {
+            // Without --worktree, --staged leaves the files alone.
+            let staged = call.parsed.option("--staged").is_some()
+                && call.parsed.option("--worktree").is_none();
+            operands(out, call, program, dry || staged, next);
+        }
+        "zip" => {
+            operands(out, call, program, dry, next);
+            if call.parsed.option("-m").is_some() {
+                for value in values.iter().skip(1) {
+                    out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
+                }
+            }
+        }
+        "own-shell" => {
+            // Without a command these start a shell on their standard input.
+            operands(out, call, program, dry, next);
+            let named =
+                call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
+            if !named && !next.iter().any(|n| matches!(n, Next::Words { .. })) {
+                next.push(Next::Stdin { lang: "shell" });
+            }
+        }
         "git-clean" => {
             if !dry {
                 if values.is_empty() {
@@ -578,6 +601,10 @@ fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emitter)
             }
         }
     }
+    let shell = call.name == "sudo" && ["-s", "-i"].iter().any(|n| call.parsed.option(n).is_some());
+    if values.is_empty() && shell {
+        next.push(Next::Stdin { lang: "shell" });
+    }
     if !values.is_empty() {
         next.push(Next::Words {
             words: values,
@@ -727,7 +754,7 @@ pub fn executes(key: &str) -> bool {
 fn git_settings(out: &mut Emitter, call: &Call) {
     for option in &call.parsed.options {
         if !(option.name == "-c" || option.name == "--config" || option.name == "--config-env")
-            || !option.spec.is_some_and(|s| s.marks & mark::SPARE != 0)
+            || option.spec.is_none_or(|s| s.marks & mark::SPARE == 0)
         {
             continue;
         }
@@ -856,7 +883,9 @@ fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>)
             out.unknown("an ssh option that can name a program", call.span.clone());
         }
     }
-    if !rest.is_empty() {
+    if rest.is_empty() {
+        next.push(Next::Stdin { lang: "shell" });
+    } else {
         next.push(joined(&rest));
     }
 }

@@ -9,7 +9,7 @@ use shuck_ast::{
 
 use super::state::{Function, Held, Key};
 use super::{Feed, Walker};
-use crate::effect::path::{join, normalise, split};
+use crate::effect::path::split;
 use crate::effect::program::{self, Call, Next, code, options, table};
 use crate::effect::value::{Spot, Value};
 use crate::effect::{Extent, Grade, Source, SubCommand, Word};
@@ -130,6 +130,14 @@ impl Walker<'_> {
                 }
             }
         }
+        let exports = name == "export"
+            || args.iter().any(|a| a.start().starts_with('-') && a.start().contains('x'));
+        for arg in &args {
+            let key = arg.start().split('=').next().unwrap_or_default();
+            if exports && !key.is_empty() && !key.starts_with('-') {
+                self.state.set(Key::Exported(key.to_string()), Some(Held::Set));
+            }
+        }
         let span = self.range(decl.span);
         let mut words = vec![Value::known(name, self.range(decl.variant_span))];
         words.extend(args);
@@ -152,7 +160,10 @@ impl Walker<'_> {
             let name = self.quietly(|w| w.expand_one(&entry.word, false));
             if let Some(name) = name.plain() {
                 any = true;
-                self.state.set(Key::Function(name.to_string()), Some(Held::Function(held.clone())));
+                self.state.set(
+                    Key::Function(name.to_string()),
+                    Some(Held::Function(vec![held.clone()], true)),
+                );
             }
         }
         if !any {
@@ -177,15 +188,19 @@ impl Walker<'_> {
         let Some(word) = words.first() else { return };
         let args = &words[1..];
         let text = word.plain().map(str::to_string);
-        let (dir, base) = text.as_deref().map_or(("", ""), |t| split(t));
+        let (dir, base) = text.as_deref().map_or(("", ""), split);
         let (dir, name) = (dir.to_string(), base.to_string());
         let tainted = self.state.flag(&Key::Tainted);
+        // A wrapper starts programs: functions and aliases are the shell's own.
+        let external = std::mem::take(&mut self.external);
         let function = match self.state.get(&Key::Function(name.clone())) {
-            Some(Held::Function(f)) if dir.is_empty() && !name.is_empty() => Some(f.clone()),
+            Some(Held::Function(list, sure)) if dir.is_empty() && !name.is_empty() && !external => {
+                Some((list.clone(), *sure))
+            }
             _ => None,
         };
         let alias = match self.state.get(&Key::Alias(name.clone())) {
-            Some(Held::Alias(a)) if dir.is_empty() => Some(a.clone()),
+            Some(Held::Alias(a)) if dir.is_empty() && !external => Some(a.clone()),
             _ => None,
         };
         let system = dir.is_empty() || SYSTEM_DIRS.contains(&dir.as_str());
@@ -195,7 +210,8 @@ impl Walker<'_> {
             && alias.is_none()
             && !tainted
             && !marked;
-        let parsed = program::parse(if function.is_some() { "" } else { &name }, args);
+        let parsed =
+            program::parse(if function.as_ref().is_some_and(|f| f.1) { "" } else { &name }, args);
         let complete = parsed.program.is_some_and(|p| p.complete);
         let command = SubCommand {
             name: name.clone(),
@@ -227,9 +243,15 @@ impl Walker<'_> {
             return;
         }
         self.out.push(Word::Execute, Grade::Certain, Source::Program, word.span.clone());
-        if let Some(function) = function {
-            self.function(&name, &function, words, index, &span);
-            return;
+        if let Some((list, sure)) = function {
+            for one in list {
+                self.function(&name, &one, words, index, &span);
+            }
+            if sure {
+                return;
+            }
+            self.out.command = Some(index);
+            self.out.cwd = self.cwd();
         }
         if let Some(alias) = alias {
             match alias {
@@ -346,26 +368,13 @@ impl Walker<'_> {
                         self.state.set(Key::Cwd, Some(Held::Cwd(text)));
                     }
                 }
-                let builtin = self
-                    .out
-                    .analysis
-                    .commands
-                    .get(index)
-                    .is_some_and(|c| matches!(c.name.as_str(), "command" | "builtin" | "exec"));
-                if !builtin
-                    || self.out.analysis.commands.get(index).is_some_and(|c| c.name == "exec")
-                {
-                    self.call(&words, marked);
+                let name = self.out.analysis.commands.get(index).map(|c| c.name.clone());
+                self.external = true;
+                self.call(&words, marked);
+                self.external = false;
+                if !matches!(name.as_deref(), Some("command" | "builtin")) {
+                    // `command cd x` goes there as well; no other wrapper changes this shell.
                     self.state.rollback(mark);
-                } else {
-                    // `command cd x` goes there as well.
-                    let name = words
-                        .first()
-                        .and_then(Value::plain)
-                        .map(str::to_string)
-                        .unwrap_or_default();
-                    self.state.set(Key::Function(name), None);
-                    self.call(&words, marked);
                 }
                 self.parent = outer;
             }
@@ -405,11 +414,27 @@ impl Walker<'_> {
             self.nested(&known, text.span.clone(), Some(index));
             return;
         }
-        let outer = self.positional.replace(Rc::new(rest));
-        let mark = self.state.mark();
-        self.nested(&known, text.span.clone(), Some(index));
-        self.state.rollback(mark);
+        self.child(rest, |w| w.nested(&known, text.span.clone(), Some(index)));
+    }
+
+    /// What `trap` was told runs at the end.
+    pub(super) fn traps(&mut self) {
+        for (text, index) in std::mem::take(&mut self.traps) {
+            self.script(&text, Vec::new(), index);
+        }
+        self.traps.clear();
+    }
+
+    /// Runs something as a new shell sees it.
+    fn child(&mut self, positional: Vec<Value>, run: impl FnOnce(&mut Self)) {
+        let child = self.state.child();
+        let state = std::mem::replace(&mut self.state, child);
+        let outer = self.positional.replace(Rc::new(positional));
+        let calls = std::mem::take(&mut self.calls);
+        run(self);
+        self.calls = calls;
         self.positional = outer;
+        self.state = state;
     }
 
     /// An interpreter that reads its program from standard input.
@@ -419,11 +444,9 @@ impl Walker<'_> {
         match self.feed.clone() {
             Feed::None => {}
             Feed::Text(text) if lang == "shell" => {
-                let mark = self.state.mark();
                 let outer = std::mem::replace(&mut self.feed, Feed::None);
-                self.nested(&text, span, Some(index));
+                self.child(Vec::new(), |w| w.nested(&text, span, Some(index)));
                 self.feed = outer;
-                self.state.rollback(mark);
             }
             Feed::Text(text) => {
                 let value = Value::known(text, span);
@@ -440,6 +463,11 @@ impl Walker<'_> {
     fn file(&mut self, file: &Value, lang: &str, index: usize, program: bool) {
         self.out.command = Some(index);
         self.out.cwd = self.cwd();
+        let caller = self.out.analysis.commands.get(index).map(|c| c.name.clone());
+        let sourced = matches!(caller.as_deref(), Some("." | "source"));
+        if sourced && (file.pipe || file.fed) {
+            self.state.forget_all();
+        }
         if file.pipe || file.fed {
             self.out.push(
                 Word::PipeToInterpreter,
@@ -462,7 +490,7 @@ impl Walker<'_> {
                 self.out.unknown("a script file known only at run time", file.span.clone())
             }
             Spot::At(target) => {
-                let written = self.out.written.get(&target.lexical).cloned();
+                let written = self.out.written.get(&target.resolved).cloned();
                 self.out.effect(
                     Word::Read,
                     Grade::Certain,
@@ -472,15 +500,21 @@ impl Walker<'_> {
                     file.span.clone(),
                 );
                 match written {
+                    // What a sourced file does to this shell nobody knows.
+                    None if sourced => self.state.forget_all(),
                     None => {}
                     Some(Some(text))
                         if matches!(lang, "shell" | "")
                             && (!text.starts_with("#!")
                                 || text.lines().next().is_some_and(|l| l.contains("sh"))) =>
                     {
-                        let mark = self.state.mark();
-                        self.nested(&text, file.span.clone(), Some(index));
-                        self.state.rollback(mark);
+                        if sourced {
+                            self.nested(&text, file.span.clone(), Some(index));
+                        } else {
+                            self.child(Vec::new(), |w| {
+                                w.nested(&text, file.span.clone(), Some(index));
+                            });
+                        }
                     }
                     Some(Some(text)) => {
                         let value = Value::known(text, file.span.clone());
@@ -607,6 +641,7 @@ impl Walker<'_> {
                     match arg.plain() {
                         Some(key) if !key.starts_with('-') => {
                             let key = key.to_string();
+                            self.state.set(Key::Function(key.clone()), None);
                             self.state.set(Key::Var(key), Some(Held::Var(vec![vec![Vec::new()]])));
                         }
                         Some(_) => {}
@@ -722,6 +757,10 @@ impl Walker<'_> {
                 {
                     let text = args[from].clone();
                     self.script(&text, Vec::new(), index);
+                    // It runs at the end, with the values of the end.
+                    if text.start().contains('$') && self.traps.len() < 20 {
+                        self.traps.push((text, index));
+                    }
                 }
                 true
             }
@@ -731,10 +770,10 @@ impl Walker<'_> {
                 } else {
                     args.to_vec()
                 };
-                if !args.is_empty() {
-                    if let Next::Script { text, .. } = program::effects::joined(&args) {
-                        self.script(&text, Vec::new(), index);
-                    }
+                if !args.is_empty()
+                    && let Next::Script { text, .. } = program::effects::joined(&args)
+                {
+                    self.script(&text, Vec::new(), index);
                 }
                 true
             }
@@ -749,11 +788,7 @@ impl Walker<'_> {
                 }
                 true
             }
-            "ln" => false,
-            _ => {
-                let _ = (join, normalise);
-                false
-            }
+            _ => false,
         }
     }
 }

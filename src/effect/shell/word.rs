@@ -736,7 +736,7 @@ fn choices(
         if text.chars().count() != to - from {
             return Some(None);
         }
-        return sequence(&text).map_or(Some(None), |s| s.map(|s| Some(s)));
+        return sequence(&text).map_or(Some(None), |s| s.map(Some));
     }
     parts.push((start, to));
     let mut all = Vec::new();
