@@ -6,7 +6,11 @@
 //! unknown effect, never nothing; every loop and recursion has a cap that does the same.
 
 mod assign;
+mod brace;
+mod builtin;
 mod call;
+mod nested;
+mod parameter;
 mod redirect;
 mod state;
 mod visit;
