@@ -387,6 +387,13 @@ fn opaque(out: &mut Emitter, call: &Call) {
     for found in &call.parsed.options {
         if let Some(value) = &found.value {
             maybe_path(out, value);
+        } else if !found.name.starts_with("--")
+            && found.name.len() > 2
+            && let Some(slash) = found.name.find('/')
+            && let Some(arg) = call.args.get(found.at)
+        {
+            // `-o/etc/x`: the value is glued to an option that nobody knows.
+            maybe_path(out, &arg.rest(slash));
         }
     }
     for at in &call.parsed.operands[call.parsed.subs..] {
