@@ -240,10 +240,14 @@ fn option(line: &str, place: &str) -> String {
             let _ = write!(names, "{item:?},");
         }
     }
-    let mut bits = String::from("0");
+    let mut bits = String::new();
     for mark in marks.split_whitespace() {
         assert!(MARKS.contains(&mark), "[{place}] mark {mark}?");
-        let _ = write!(bits, "|mark::{}", mark.to_uppercase().replace('-', "_"));
+        let bar = if bits.is_empty() { "" } else { "|" };
+        let _ = write!(bits, "{bar}mark::{}", mark.to_uppercase().replace('-', "_"));
+    }
+    if bits.is_empty() {
+        bits.push('0');
     }
     format!(
         "OptSpec {{ names: &[{names}], arity: Arity::{arity}, role: Role::{kind}, marks: {bits} }},"

@@ -160,7 +160,10 @@ fn handle(
     warn_once(&config, &event, &paths, &mut judgement);
     let output = agent.render(&event, &judgement.answer);
     let line = journal_line(agent, &event, judgement, world.paused, start);
-    (output, line, Some((paths.journal(), config.journal)))
+    let journal = Some((paths.journal(), config.journal.clone()));
+    // The process ends soon: taking all of this apart would only cost time.
+    std::mem::forget((event, analysis, config, bases));
+    (output, line, journal)
 }
 
 const NOTHING: &str = "no event on stdin; pipe an event's JSON into `hookctl hook`, \

@@ -489,9 +489,11 @@ impl<'a> Judge<'a> {
                     self.voice(rule, *verb, reason);
                 }
                 _ => {
-                    let what = rule.run.as_ref().map_or("", |run| run.script.source());
-                    let text =
-                        format!("`{what}` failed ({}):\n{}", outcome.ended(), outcome.output());
+                    let text = format!(
+                        "The command of this rule failed ({}):\n{}",
+                        outcome.ended(),
+                        outcome.output()
+                    );
                     let text = format!("{} [{}]", text.trim_end(), rule.name());
                     self.out.answer.context.push(text);
                 }

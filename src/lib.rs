@@ -20,6 +20,7 @@ pub mod once;
 pub mod paths;
 pub mod payload;
 pub mod redact;
+pub mod remote;
 pub mod rule;
 pub mod script;
 pub mod settings;

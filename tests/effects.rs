@@ -272,3 +272,97 @@ fn hostile_sizes() {
         assert!(took < limit, "{name} took {took:?}");
     }
 }
+
+/// Whatever is thrown at it: an answer, soon, and no panic. The pieces are the cases of this test,
+/// cut and joined by a fixed row of numbers.
+#[test]
+fn mutations() {
+    let mut pieces = Vec::new();
+    for file in std::fs::read_dir("tests/effects").unwrap() {
+        let source = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let table = DeTable::parse(&source).unwrap();
+        let Some(DeValue::Array(list)) = table.get_ref().get("case").map(|v| v.get_ref()) else {
+            panic!("no cases")
+        };
+        for case in list.iter() {
+            let DeValue::Table(case) = case.get_ref() else { panic!("no table") };
+            pieces.extend(text(case, "run").map(str::to_string));
+        }
+    }
+    pieces.sort();
+    pieces.extend(
+        [
+            "$(",
+            ")",
+            "`",
+            "\"",
+            "'",
+            "{",
+            "}",
+            "${x",
+            "<<EOF\n",
+            "\nEOF\n",
+            "|",
+            "&&",
+            ";",
+            "é",
+            "\\",
+            "$((",
+            "))",
+            "\0",
+            "~",
+            "*",
+            "[",
+            "((",
+            "case x in",
+            "esac",
+            "do",
+            "done",
+        ]
+        .map(str::to_string),
+    );
+    let mut seed: u64 = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
+    let mut next = |n: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap() % n.max(1)
+    };
+    let rounds = std::env::var("ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(3_000);
+    for _ in 0..rounds {
+        let mut line = String::new();
+        for _ in 0..=next(4) {
+            let piece: Vec<char> = pieces[next(pieces.len())].chars().collect();
+            let (a, b) = (next(piece.len() + 1), next(piece.len() + 1));
+            let (a, b) = if next(3) == 0 { (a.min(b), a.max(b)) } else { (0, piece.len()) };
+            line.extend(&piece[a..b]);
+            if next(2) == 0 {
+                line.push(' ');
+            }
+        }
+        let start = std::time::Instant::now();
+        let analysis = shell::analyse(&line, &place("/home/dev/project"));
+        assert!(start.elapsed().as_secs() < 2, "slow: {line:?}");
+        for effect in &analysis.effects {
+            assert!(effect.command.is_none_or(|i| i < analysis.commands.len()), "{line:?}");
+            assert!(
+                effect
+                    .path
+                    .as_ref()
+                    .is_none_or(|p| p.lexical.starts_with('/') && p.resolved.starts_with('/')),
+                "{line:?}"
+            );
+            assert!(line.get(effect.span.clone()).is_some(), "span {:?} of {line:?}", effect.span);
+        }
+        for (i, command) in analysis.commands.iter().enumerate() {
+            assert!(command.parent.is_none_or(|p| p < i), "{line:?}");
+            assert!(
+                command.operands.iter().chain(&command.doubtful).all(|o| *o < command.args.len()),
+                "{line:?}"
+            );
+            assert!(
+                line.get(command.span.clone()).is_some(),
+                "span {:?} of {line:?}",
+                command.span
+            );
+        }
+    }
+}

@@ -81,6 +81,8 @@ pub enum Command {
     Log(LogArgs),
     /// Write a commented starter config.
     Init(InitArgs),
+    /// See whether a configured server is there.
+    Ping(PingArgs),
     /// Print the completions for a shell.
     Completions(CompletionsArgs),
     /// Print the man page.
@@ -349,6 +351,21 @@ pub struct InitArgs {
     /// Replace a file that is there.
     #[arg(long)]
     pub force: bool,
+}
+
+/// `hookctl ping`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:\n  \
+    hookctl ping approvals    reaches for the url of [remote.approvals]\n\n\
+Exit status:\n  \
+    0  up\n  \
+    1  down\n  \
+    2  wrong usage, or no such server")]
+pub struct PingArgs {
+    /// The server's name in the config.
+    #[arg(value_name = "NAME")]
+    pub name: String,
 }
 
 /// `hookctl completions`.

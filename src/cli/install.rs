@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use similar::TextDiff;
 
 use super::args::{InstallArgs, Scope};
 use super::{BOLD, Context, Exit, complain, print, scope};
@@ -147,8 +146,11 @@ pub(super) fn diff(outcome: &Outcome) -> String {
     };
     let before = outcome.before.as_deref().unwrap_or_default();
     let after = outcome.after.as_deref().unwrap_or_default();
-    let diff = TextDiff::from_lines(before, after);
-    diff.unified_diff().header(&side(&outcome.before), &side(&outcome.after)).to_string()
+    diffy::DiffOptions::new()
+        .set_original_filename(side(&outcome.before))
+        .set_modified_filename(side(&outcome.after))
+        .create_patch(before, after)
+        .to_string()
 }
 
 /// Were entries of ours taken out?

@@ -19,6 +19,7 @@ pub mod init;
 pub mod install;
 pub mod log;
 pub mod pause;
+pub mod ping;
 pub mod scope;
 pub mod status;
 pub mod trust;
@@ -127,6 +128,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Resume => pause::resume(&context),
         Command::Log(args) => log::run(&context, &args),
         Command::Init(args) => init::run(&context, &args),
+        Command::Ping(args) => ping::run(&context, &args),
         // The hook path is taken before this; its arguments are here for their help.
         Command::Hook(_) | Command::Completions(_) | Command::Man => Ok(Exit::Ok),
     }

@@ -6,7 +6,11 @@
 //! unknown effect, never nothing; every loop and recursion has a cap that does the same.
 
 mod assign;
+mod brace;
+mod builtin;
 mod call;
+mod nested;
+mod parameter;
 mod redirect;
 mod state;
 mod visit;
@@ -77,6 +81,8 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         computed: 0,
         substitutions: 0,
         several: false,
+        external: false,
+        traps: Vec::new(),
     };
     walker.anchor = here();
     walker.out.analysis.text = text.to_string();
@@ -87,6 +93,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         walker.out.unknown("the command is longer than 64 KiB", cut.len()..text.len());
     }
     walker.text(cut);
+    walker.traps();
     walker.out.finish()
 }
 
@@ -153,6 +160,10 @@ struct Walker<'a> {
     computed: usize,
     /// How many substitutions have been walked.
     substitutions: usize,
+    /// The next command is started by a wrapper.
+    external: bool,
+    /// Texts that run at the end.
+    traps: Vec<(Value, usize)>,
     /// The last thing that was evaluated quietly has several values.
     several: bool,
 }

@@ -71,7 +71,9 @@ pub fn analyse(event: &Event, place: &Place) -> Analysis {
     match event.tool.as_str() {
         "Bash" => match input.get("command") {
             Some(Json::String(text)) => return shell::analyse(text, &own),
-            None | Some(Json::Null) if input.is_object() => return Analysis::default(),
+            None if input.as_object().is_some_and(serde_json::Map::is_empty) => {
+                return Analysis::default();
+            }
             _ => {
                 let mut out = Emitter::new(&own);
                 out.unknown("the tool's command is not text", 0..0);

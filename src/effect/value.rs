@@ -84,7 +84,7 @@ pub struct Emitter<'a> {
     pub cwd: Option<String>,
     /// The sub-command the next effect belongs to.
     pub command: Option<usize>,
-    /// Files that are written in the call, with their text where it is literal.
+    /// Files that are written in the call (as resolved), with their text where it is literal.
     pub written: std::collections::HashMap<String, Option<String>>,
     noted: bool,
 }
@@ -197,6 +197,13 @@ impl<'a> Emitter<'a> {
         }
         let changes = !matches!(word, Word::Read);
         match self.spot(value, extent, changes) {
+            Spot::At(target)
+                if word == Word::Write && self.written.contains_key(&target.resolved) =>
+            {
+                // Its text is no longer what the call wrote first.
+                self.written.insert(target.resolved.clone(), None);
+                self.effect(word, grade, Some(target), None, source, value.span.clone());
+            }
             Spot::At(target) => {
                 self.effect(word, grade, Some(target), None, source, value.span.clone())
             }

@@ -270,6 +270,11 @@ enum Token {
 }
 
 fn tokenize(text: &str) -> Result<Vec<Token>, String> {
+    if !text.contains(['(', ')', '|']) {
+        let words: Vec<Token> =
+            text.split_whitespace().map(|word| Token::Word(word.to_string())).collect();
+        return if words.is_empty() { Err("the pattern is empty".into()) } else { Ok(words) };
+    }
     // Brackets and bars stand alone even without blanks around them; `[a(]` is not a case worth
     // a grammar of its own.
     let spaced = text.replace('(', " ( ").replace(')', " ) ").replace('|', " | ");

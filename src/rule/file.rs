@@ -77,6 +77,15 @@ pub struct Override {
     pub span: Range<usize>,
 }
 
+/// A server that can be asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remote {
+    /// Its name.
+    pub name: String,
+    /// Where it is, in the order in which it is tried.
+    pub urls: Vec<String>,
+}
+
 /// What is kept of decisions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JournalConfig {
@@ -105,8 +114,8 @@ pub struct RuleFile {
     pub overrides: Vec<Override>,
     /// The sound rules, in file order.
     pub rules: Vec<Rule>,
-    /// The names of `[remote.NAME]`.
-    pub remotes: Vec<String>,
+    /// `[remote.NAME]`
+    pub remotes: Vec<Remote>,
     /// `[journal]`
     pub journal: Option<JournalConfig>,
     /// What is wrong.
@@ -133,6 +142,7 @@ pub fn read(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFi
         only,
         rule: None,
         faults: Vec::new(),
+        counted: (0, 1),
     };
     for error in errors {
         let span = error.span().unwrap_or(0..0);
@@ -148,6 +158,10 @@ pub fn read(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFi
         top(key, value, layer, &mut file, &mut r);
     }
     file.faults.append(&mut r.faults);
+    if only.is_some() {
+        // The process ends soon: taking the tree apart would cost as much as a third of reading it.
+        std::mem::forget(table);
+    }
     file
 }
 
@@ -206,7 +220,15 @@ fn top(
         }
         "remote" => {
             if let Some(table) = r.table(value, "remote") {
-                file.remotes = table.iter().map(|(name, _)| name.get_ref().to_string()).collect();
+                for (name, body) in table {
+                    let mut remote = Remote { name: name.get_ref().to_string(), urls: Vec::new() };
+                    if let Some(body) = r.table(body, "remote")
+                        && let Some(url) = body.get("url")
+                    {
+                        remote.urls = r.strings(url).into_iter().map(|(text, _)| text).collect();
+                    }
+                    file.remotes.push(remote);
+                }
             }
         }
         // What programs do and cases belong to other readers; their tables are taken as they are.
@@ -309,7 +331,7 @@ fn read_rule(
     let mut rule = Rule {
         id: name,
         layer: Some(layer),
-        line: position(r.text, id.span().start).line,
+        line: r.line(id.span().start),
         repeat: 1,
         ..Rule::default()
     };
@@ -322,6 +344,11 @@ fn read_rule(
             if key.get_ref() == "on" {
                 r.events(value, &mut rule);
             }
+        }
+        // On the hook path a rule of other events costs nothing more.
+        if r.only.is_some_and(|kind| rule.on_named && !rule.on.contains(kind)) {
+            r.rule = None;
+            return;
         }
         for (key, value) in table {
             read_key(key, value, matcher, &mut rule, &mut seen, r);
@@ -651,6 +678,8 @@ pub struct Reader<'t> {
     only: Option<Kind>,
     rule: Option<String>,
     faults: Vec<Fault>,
+    /// How far lines were counted, and the line there.
+    counted: (usize, usize),
 }
 
 impl Reader<'_> {
@@ -684,6 +713,17 @@ impl Reader<'_> {
         span: Range<usize>,
     ) {
         self.push(Gravity::Warning, code, message, hint, span);
+    }
+
+    /// The line of a byte. Rules come in file order, so each line is counted once.
+    fn line(&mut self, offset: usize) -> usize {
+        if offset < self.counted.0 {
+            return position(self.text, offset).line;
+        }
+        let between = &self.text.as_bytes()[self.counted.0..offset];
+        let line = self.counted.1 + between.iter().filter(|byte| **byte == b'\n').count();
+        self.counted = (offset, line);
+        line
     }
 
     fn has_fault_of_rule(&self) -> bool {
@@ -1004,9 +1044,14 @@ impl Reader<'_> {
                         .map(|h| format!("did you mean `{h}`?"))
                         .or_else(|| Some("`hookctl explain --event NAME` shows each".into()));
                     self.fault("unknown-event", format!("`{text}` is no event"), hint, span);
+                    // Which one was meant is not known, so all of them are asked about.
+                    rule.on = KindSet::ALL;
                 }
                 kind => rule.on.insert(kind),
             }
+        }
+        if rule.on.is_empty() {
+            rule.on = KindSet::ALL;
         }
     }
 }

@@ -432,7 +432,7 @@ impl<'a> Lint<'a> {
     fn remote(&mut self, world: &World<'_>) {
         let Some(server) = &self.rule.remote else { return };
         let mut known = world.sources.iter().flat_map(|source| &source.file.remotes);
-        if !known.any(|name| name == server) {
+        if !known.any(|remote| remote.name == *server) {
             let message = format!("there is no [remote.{server}]");
             let hint = "until there is, `otherwise` answers";
             self.warn("unknown-remote", message, hint, self.key("remote"));

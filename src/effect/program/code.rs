@@ -244,18 +244,14 @@ fn sed(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) -> bool {
     let mut at = 0;
     // Skips a delimited part; `at` stands on its first character.
     let skip = |mut at: usize, delimiter: char| -> Option<usize> {
-        let mut class = false;
         while at < chars.len() {
             match chars[at] {
                 '\\' => at += 1,
-                '[' if delimiter != '[' => class = true,
-                ']' => class = false,
-                c if c == delimiter && (!class || true) => return Some(at + 1),
+                c if c == delimiter => return Some(at + 1),
                 _ => {}
             }
             at += 1;
         }
-        let _ = class;
         None
     };
     while at < chars.len() {

@@ -102,12 +102,8 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
             (Some(spec), Some(value)) => {
                 role(out, call, spec.role, value, dry, &mut next);
             }
-            (None, value) => {
-                // An option that nobody knows: its value may be a path.
-                if let Some(value) = value {
-                    maybe_path(out, value);
-                }
-            }
+            // An option that nobody knows: its value may be a path.
+            (None, Some(value)) => maybe_path(out, value),
             _ => {}
         }
     }
@@ -334,7 +330,7 @@ pub fn role(
 /// Remembers a file that the call writes with content nobody knows.
 pub fn written(out: &mut Emitter, value: &Value) {
     if let Spot::At(target) = out.spot(value, Extent::Exact, false) {
-        out.written.insert(target.lexical, None);
+        out.written.insert(target.resolved, None);
     }
 }
 
@@ -391,6 +387,13 @@ fn opaque(out: &mut Emitter, call: &Call) {
     for found in &call.parsed.options {
         if let Some(value) = &found.value {
             maybe_path(out, value);
+        } else if !found.name.starts_with("--")
+            && found.name.len() > 2
+            && let Some(slash) = found.name.find('/')
+            && let Some(arg) = call.args.get(found.at)
+        {
+            // `-o/etc/x`: the value is glued to an option that nobody knows.
+            maybe_path(out, &arg.rest(slash));
         }
     }
     for at in &call.parsed.operands[call.parsed.subs..] {
@@ -408,17 +411,17 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
             return;
         }
         out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
-        if value.prefix.is_some() {
-            if let Spot::At(target) = out.spot(value, Extent::Below, true) {
-                out.effect(
-                    Word::Write,
-                    Grade::Possible,
-                    Some(target),
-                    None,
-                    Source::Operand,
-                    value.span.clone(),
-                );
-            }
+        if value.prefix.is_some()
+            && let Spot::At(target) = out.spot(value, Extent::Below, true)
+        {
+            out.effect(
+                Word::Write,
+                Grade::Possible,
+                Some(target),
+                None,
+                Source::Operand,
+                value.span.clone(),
+            );
         }
         return;
     };

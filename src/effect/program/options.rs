@@ -55,7 +55,7 @@ impl Parsed {
                 name: o.name.clone(),
                 aliases: o.spec.map_or(&[], |s| s.names),
                 value: o.value.as_ref().map(Value::arg),
-                harmless: o.spec.is_some_and(|s| harmless(s)),
+                harmless: o.spec.is_some_and(harmless),
                 span: args.get(o.at).map_or(0..0, |a| a.span.clone()),
             })
             .collect()
@@ -173,7 +173,9 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     let text = arg.start().to_string();
     let single = program.is_some_and(|p| p.single);
     let (name, glued) = match text.find('=') {
-        Some(eq) if text.starts_with("--") || single => (&text[..eq], Some(eq + 1)),
+        Some(eq) if text.starts_with("--") || single || program.is_none() => {
+            (&text[..eq], Some(eq + 1))
+        }
         _ => (text.as_str(), None),
     };
     let mut push = |name: &str, spec: Option<&'static OptSpec>, value: Option<Value>| {
@@ -191,7 +193,8 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
         push(name, None, None);
         return 1;
     }
-    if text.starts_with("--") || single || exact.is_some() && glued.is_none() {
+    let apart = program.is_none() && glued.is_some();
+    if text.starts_with("--") || single || apart || exact.is_some() && glued.is_none() {
         let Some(spec) = whole else {
             push(name, None, glued.map(|n| arg.rest(n)));
             if glued.is_none() && next.is_some_and(|v| !v.start().starts_with('-')) {

@@ -7,12 +7,12 @@ use shuck_ast::{
     Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
 };
 
+use super::Walker;
 use super::state::{Function, Held, Key};
-use super::{Feed, Walker};
-use crate::effect::path::{join, normalise, split};
-use crate::effect::program::{self, Call, Next, code, options, table};
-use crate::effect::value::{Spot, Value};
-use crate::effect::{Extent, Grade, Source, SubCommand, Word};
+use crate::effect::path::split;
+use crate::effect::program::{self, Call, options, table};
+use crate::effect::value::Value;
+use crate::effect::{Grade, Source, SubCommand, Word};
 
 /// Directories whose programs are the system's own.
 const SYSTEM_DIRS: &[&str] = &[
@@ -26,8 +26,6 @@ const SYSTEM_DIRS: &[&str] = &[
 ];
 /// How deep functions call functions.
 const MAX_CALLS: usize = 16;
-/// How deep wrappers stand in wrappers.
-const MAX_WRAPPERS: usize = 24;
 
 impl Walker<'_> {
     /// A simple command, in every world.
@@ -130,6 +128,14 @@ impl Walker<'_> {
                 }
             }
         }
+        let exports = name == "export"
+            || args.iter().any(|a| a.start().starts_with('-') && a.start().contains('x'));
+        for arg in &args {
+            let key = arg.start().split('=').next().unwrap_or_default();
+            if exports && !key.is_empty() && !key.starts_with('-') {
+                self.state.set(Key::Exported(key.to_string()), Some(Held::Set));
+            }
+        }
         let span = self.range(decl.span);
         let mut words = vec![Value::known(name, self.range(decl.variant_span))];
         words.extend(args);
@@ -152,7 +158,10 @@ impl Walker<'_> {
             let name = self.quietly(|w| w.expand_one(&entry.word, false));
             if let Some(name) = name.plain() {
                 any = true;
-                self.state.set(Key::Function(name.to_string()), Some(Held::Function(held.clone())));
+                self.state.set(
+                    Key::Function(name.to_string()),
+                    Some(Held::Function(vec![held.clone()], true)),
+                );
             }
         }
         if !any {
@@ -177,15 +186,19 @@ impl Walker<'_> {
         let Some(word) = words.first() else { return };
         let args = &words[1..];
         let text = word.plain().map(str::to_string);
-        let (dir, base) = text.as_deref().map_or(("", ""), |t| split(t));
+        let (dir, base) = text.as_deref().map_or(("", ""), split);
         let (dir, name) = (dir.to_string(), base.to_string());
         let tainted = self.state.flag(&Key::Tainted);
+        // A wrapper starts programs: functions and aliases are the shell's own.
+        let external = std::mem::take(&mut self.external);
         let function = match self.state.get(&Key::Function(name.clone())) {
-            Some(Held::Function(f)) if dir.is_empty() && !name.is_empty() => Some(f.clone()),
+            Some(Held::Function(list, sure)) if dir.is_empty() && !name.is_empty() && !external => {
+                Some((list.clone(), *sure))
+            }
             _ => None,
         };
         let alias = match self.state.get(&Key::Alias(name.clone())) {
-            Some(Held::Alias(a)) if dir.is_empty() => Some(a.clone()),
+            Some(Held::Alias(a)) if dir.is_empty() && !external => Some(a.clone()),
             _ => None,
         };
         let system = dir.is_empty() || SYSTEM_DIRS.contains(&dir.as_str());
@@ -195,7 +208,8 @@ impl Walker<'_> {
             && alias.is_none()
             && !tainted
             && !marked;
-        let parsed = program::parse(if function.is_some() { "" } else { &name }, args);
+        let parsed =
+            program::parse(if function.as_ref().is_some_and(|f| f.1) { "" } else { &name }, args);
         let complete = parsed.program.is_some_and(|p| p.complete);
         let command = SubCommand {
             name: name.clone(),
@@ -227,9 +241,15 @@ impl Walker<'_> {
             return;
         }
         self.out.push(Word::Execute, Grade::Certain, Source::Program, word.span.clone());
-        if let Some(function) = function {
-            self.function(&name, &function, words, index, &span);
-            return;
+        if let Some((list, sure)) = function {
+            for one in list {
+                self.function(&name, &one, words, index, &span);
+            }
+            if sure {
+                return;
+            }
+            self.out.command = Some(index);
+            self.out.cwd = self.cwd();
         }
         if let Some(alias) = alias {
             match alias {
@@ -286,224 +306,6 @@ impl Walker<'_> {
         }
     }
 
-    /// Runs what a program runs in turn.
-    fn next(&mut self, next: Next, index: usize, assigns: bool) {
-        match next {
-            Next::Words { words, cwd, feeds } => {
-                let mut words = words;
-                let mut marked = false;
-                while assigns
-                    && let Some((key, rest)) = words.first().and_then(|w| w.start().split_once('='))
-                {
-                    if key.is_empty()
-                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-                    {
-                        break;
-                    }
-                    let (key, rest) = (key.to_string(), rest.to_string());
-                    let first = words.remove(0);
-                    let value = first.text.is_some().then_some(rest.as_str());
-                    marked |= self.mark_assignment(&key, value, first.span.clone(), false);
-                }
-                if marked {
-                    self.out.analysis.commands[index].neutral_wrapper = false;
-                    self.out.analysis.commands[index].transparent = false;
-                }
-                if words.is_empty() {
-                    return;
-                }
-                if feeds {
-                    match self.feed.clone() {
-                        Feed::Text(text) => {
-                            let span = self.out.analysis.commands[index].span.clone();
-                            words.extend(
-                                text.split_whitespace()
-                                    .take(500)
-                                    .map(|w| Value::known(w, span.clone())),
-                            );
-                        }
-                        Feed::Rooted(value) => words.push(value),
-                        _ => words
-                            .push(Value::unknown(self.out.analysis.commands[index].span.clone())),
-                    }
-                }
-                let mut up = 0;
-                let mut at = Some(index);
-                while let Some(i) = at {
-                    up += 1;
-                    at = self.out.analysis.commands.get(i).and_then(|c| c.parent);
-                }
-                if up > MAX_WRAPPERS {
-                    self.out.command = Some(index);
-                    self.out.unknown("wrappers nested too deep", 0..0);
-                    return;
-                }
-                let outer = self.parent.replace(index);
-                let mark = self.state.mark();
-                if let Some(cwd) = cwd {
-                    let text = cwd.plain().map(str::to_string);
-                    if text != self.cwd() {
-                        self.state.set(Key::Cwd, Some(Held::Cwd(text)));
-                    }
-                }
-                let builtin = self
-                    .out
-                    .analysis
-                    .commands
-                    .get(index)
-                    .is_some_and(|c| matches!(c.name.as_str(), "command" | "builtin" | "exec"));
-                if !builtin
-                    || self.out.analysis.commands.get(index).is_some_and(|c| c.name == "exec")
-                {
-                    self.call(&words, marked);
-                    self.state.rollback(mark);
-                } else {
-                    // `command cd x` goes there as well.
-                    let name = words
-                        .first()
-                        .and_then(Value::plain)
-                        .map(str::to_string)
-                        .unwrap_or_default();
-                    self.state.set(Key::Function(name), None);
-                    self.call(&words, marked);
-                }
-                self.parent = outer;
-            }
-            Next::Script { text, rest } => self.script(&text, rest, index),
-            Next::Stdin { lang } => self.stdin(lang, index),
-            Next::File { file, lang } => self.file(&file, lang, index, false),
-        }
-    }
-
-    /// `bash -c TEXT name args`, `eval TEXT`.
-    fn script(&mut self, text: &Value, rest: Vec<Value>, index: usize) {
-        let eval = self
-            .out
-            .analysis
-            .commands
-            .get(index)
-            .is_some_and(|c| matches!(c.name.as_str(), "eval" | "trap"));
-        self.out.command = Some(index);
-        let Some(known) = text
-            .plain()
-            .map(str::to_string)
-            .or_else(|| text.glob.then(|| text.text.clone()).flatten())
-        else {
-            if text.fed {
-                self.out.push(
-                    Word::PipeToInterpreter,
-                    Grade::Certain,
-                    Source::Program,
-                    text.span.clone(),
-                );
-            } else {
-                self.out.unknown("shell text known only at run time", text.span.clone());
-            }
-            return;
-        };
-        if eval {
-            self.nested(&known, text.span.clone(), Some(index));
-            return;
-        }
-        let outer = self.positional.replace(Rc::new(rest));
-        let mark = self.state.mark();
-        self.nested(&known, text.span.clone(), Some(index));
-        self.state.rollback(mark);
-        self.positional = outer;
-    }
-
-    /// An interpreter that reads its program from standard input.
-    fn stdin(&mut self, lang: &'static str, index: usize) {
-        self.out.command = Some(index);
-        let span = self.out.analysis.commands[index].span.clone();
-        match self.feed.clone() {
-            Feed::None => {}
-            Feed::Text(text) if lang == "shell" => {
-                let mark = self.state.mark();
-                let outer = std::mem::replace(&mut self.feed, Feed::None);
-                self.nested(&text, span, Some(index));
-                self.feed = outer;
-                self.state.rollback(mark);
-            }
-            Feed::Text(text) => {
-                let value = Value::known(text, span);
-                code::emit(&mut self.out, lang, &value, &mut Vec::new());
-            }
-            Feed::File(file) => self.file(&file, lang, index, false),
-            Feed::Rooted(_) | Feed::Stream => {
-                self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
-            }
-        }
-    }
-
-    /// A script file runs: opaque, unless the call itself wrote it.
-    fn file(&mut self, file: &Value, lang: &str, index: usize, program: bool) {
-        self.out.command = Some(index);
-        self.out.cwd = self.cwd();
-        if file.pipe || file.fed {
-            self.out.push(
-                Word::PipeToInterpreter,
-                Grade::Certain,
-                Source::Program,
-                file.span.clone(),
-            );
-            return;
-        }
-        let source = if program { Source::Program } else { Source::Operand };
-        let spot = self.out.spot(file, Extent::Exact, false);
-        match spot {
-            Spot::Stream => {
-                if lang.is_empty() {
-                    return;
-                }
-                self.stdin(if lang == "shell" { "shell" } else { "script" }, index);
-            }
-            Spot::Unknown => {
-                self.out.unknown("a script file known only at run time", file.span.clone())
-            }
-            Spot::At(target) => {
-                let written = self.out.written.get(&target.lexical).cloned();
-                self.out.effect(
-                    Word::Read,
-                    Grade::Certain,
-                    Some(target),
-                    None,
-                    source,
-                    file.span.clone(),
-                );
-                match written {
-                    None => {}
-                    Some(Some(text))
-                        if matches!(lang, "shell" | "")
-                            && (!text.starts_with("#!")
-                                || text.lines().next().is_some_and(|l| l.contains("sh"))) =>
-                    {
-                        let mark = self.state.mark();
-                        self.nested(&text, file.span.clone(), Some(index));
-                        self.state.rollback(mark);
-                    }
-                    Some(Some(text)) => {
-                        let value = Value::known(text, file.span.clone());
-                        code::emit(
-                            &mut self.out,
-                            if lang.is_empty() { "script" } else { lang },
-                            &value,
-                            &mut Vec::new(),
-                        );
-                    }
-                    Some(None) => {
-                        self.out.push(
-                            Word::PipeToInterpreter,
-                            Grade::Certain,
-                            Source::Program,
-                            file.span.clone(),
-                        );
-                    }
-                }
-            }
-        }
-    }
-
     /// A function of the call.
     fn function(
         &mut self,
@@ -546,214 +348,5 @@ impl Walker<'_> {
         self.positional = positional;
         self.calls.pop();
         self.bomb_base = base;
-    }
-
-    /// Builtins that change what follows. True = nothing else is to be done.
-    fn state_builtin(
-        &mut self,
-        name: &str,
-        args: &[Value],
-        index: usize,
-        span: &Range<usize>,
-    ) -> bool {
-        // A subscript in an argument may run a command when it is evaluated.
-        if matches!(
-            name,
-            "let" | "test" | "[" | "printf" | "read" | "unset" | "wait" | "mapfile" | "readarray"
-        ) {
-            let risky = args.iter().any(|a| {
-                let text = a.start();
-                (name == "let" || text.contains('['))
-                    && (text.contains("$(") || text.contains('`'))
-                    && (name != "printf" || args.first().is_some_and(|f| f.plain() == Some("-v")))
-            });
-            if risky {
-                self.out.unknown("a subscript that holds a command", span.clone());
-            }
-        }
-        match name {
-            "cd" | "pushd" => {
-                let at =
-                    args.iter().find(|a| !a.start().starts_with('-') || a.plain() == Some("-"));
-                let to = match at {
-                    None if name == "cd" => Some(self.out.place.home.clone()),
-                    None => None,
-                    Some(value) if value.plain() == Some("-") || value.start().starts_with('+') => {
-                        None
-                    }
-                    Some(value) => match self.out.spot(value, Extent::Exact, false) {
-                        Spot::At(target) if target.extent == Extent::Exact => Some(target.lexical),
-                        _ => None,
-                    },
-                };
-                self.state.set(Key::Cwd, Some(Held::Cwd(to)));
-                true
-            }
-            "popd" => {
-                self.state.set(Key::Cwd, Some(Held::Cwd(None)));
-                true
-            }
-            "alias" => {
-                for arg in args {
-                    if let Some((key, text)) = arg.start().split_once('=') {
-                        let text = arg.text.is_some().then(|| text.to_string());
-                        self.state.set(Key::Alias(key.to_string()), Some(Held::Alias(text)));
-                    }
-                }
-                true
-            }
-            "unset" => {
-                for arg in args {
-                    match arg.plain() {
-                        Some(key) if !key.starts_with('-') => {
-                            let key = key.to_string();
-                            self.state.set(Key::Var(key), Some(Held::Var(vec![vec![Vec::new()]])));
-                        }
-                        Some(_) => {}
-                        None => {
-                            self.out.unknown("unset of a name known only at run time", span.clone())
-                        }
-                    }
-                }
-                true
-            }
-            "read" | "mapfile" | "readarray" | "getopts" => {
-                let mut skip = false;
-                for arg in args {
-                    let text = arg.start().to_string();
-                    if skip {
-                        skip = false;
-                        continue;
-                    }
-                    if text.starts_with('-') {
-                        skip = matches!(
-                            text.as_str(),
-                            "-p" | "-d"
-                                | "-n"
-                                | "-N"
-                                | "-t"
-                                | "-u"
-                                | "-i"
-                                | "-C"
-                                | "-c"
-                                | "-O"
-                                | "-s"
-                        );
-                        skip &= text != "-s";
-                        if name != "read" && matches!(text.as_str(), "-C") {
-                            self.out.unknown("mapfile runs a callback", span.clone());
-                        }
-                        continue;
-                    }
-                    if arg.text.is_none() {
-                        self.out.unknown("read into a name known only at run time", span.clone());
-                    }
-                    if let Feed::Rooted(value) = self.feed.clone()
-                        && name == "read"
-                    {
-                        let atoms = super::word::atoms_of(&value);
-                        self.state.set(Key::Var(text.clone()), Some(Held::Var(vec![vec![atoms]])));
-                    } else {
-                        self.forget(&text);
-                    }
-                    if super::assign::marked(&text, None) != super::assign::Marked::No {
-                        self.state.set(Key::Tainted, Some(Held::Set));
-                    }
-                }
-                true
-            }
-            "printf" if args.first().and_then(Value::plain) == Some("-v") => {
-                if let Some(key) = args.get(1).and_then(Value::plain) {
-                    let key = key.to_string();
-                    self.forget(&key);
-                }
-                true
-            }
-            "let" => {
-                for arg in args {
-                    for key in super::assign::arithmetic_names(arg.start()) {
-                        self.forget(&key);
-                    }
-                }
-                true
-            }
-            "set" => {
-                match args.iter().position(|a| a.plain() == Some("--")) {
-                    Some(at) => {
-                        let mut values = vec![Value::unknown(span.clone())];
-                        values.extend(args[at + 1..].iter().cloned());
-                        self.positional = Some(Rc::new(values));
-                    }
-                    None if args.iter().any(|a| !a.start().starts_with(['-', '+'])) => {
-                        self.positional = None
-                    }
-                    None => {}
-                }
-                true
-            }
-            "shift" => {
-                let known = args.is_empty();
-                self.positional = match (&self.positional, known) {
-                    (Some(values), true) if values.len() > 1 => {
-                        let mut values = (**values).clone();
-                        values.remove(1);
-                        Some(Rc::new(values))
-                    }
-                    _ => None,
-                };
-                true
-            }
-            "hash" | "enable" => {
-                if args.iter().any(|a| {
-                    a.start().starts_with("-p")
-                        || a.start().starts_with("-f")
-                        || a.start().starts_with("-n")
-                }) {
-                    self.state.set(Key::Tainted, Some(Held::Set));
-                    self.out.unknown("a builtin that redefines programs", span.clone());
-                }
-                true
-            }
-            "trap" => {
-                let from = usize::from(args.first().and_then(Value::plain) == Some("--"));
-                if args.len() > from + 1
-                    && !matches!(args[from].plain(), Some("-" | ""))
-                    && !args[from].start().starts_with("-l")
-                {
-                    let text = args[from].clone();
-                    self.script(&text, Vec::new(), index);
-                }
-                true
-            }
-            "eval" => {
-                let args: Vec<Value> = if args.first().and_then(Value::plain) == Some("--") {
-                    args[1..].to_vec()
-                } else {
-                    args.to_vec()
-                };
-                if !args.is_empty() {
-                    if let Next::Script { text, .. } = program::effects::joined(&args) {
-                        self.script(&text, Vec::new(), index);
-                    }
-                }
-                true
-            }
-            "bind" | "complete" | "compgen" => {
-                if args.iter().any(|a| {
-                    a.start().starts_with("-x")
-                        || a.start().starts_with("-C")
-                        || a.start().starts_with("-F")
-                        || a.text.is_none()
-                }) {
-                    self.out.unknown("a builtin that runs its argument", span.clone());
-                }
-                true
-            }
-            "ln" => false,
-            _ => {
-                let _ = (join, normalise);
-                false
-            }
-        }
     }
 }

@@ -89,7 +89,9 @@ impl Walker<'_> {
                 w.out.command = command;
                 w.redirect(&value, reads, writes, dup);
                 if writes && let Spot::At(target) = w.out.spot(&value, Extent::Exact, true) {
-                    w.out.written.insert(target.lexical, content.clone());
+                    let again = w.out.written.contains_key(&target.resolved);
+                    let content = if again { None } else { content.clone() };
+                    w.out.written.insert(target.resolved, content);
                 }
             });
         }
@@ -263,7 +265,7 @@ impl Walker<'_> {
     /// The text of a file that the call wrote itself.
     fn file_text(&mut self, file: &Value) -> Feed {
         if let Spot::At(target) = self.out.spot(file, Extent::Exact, false)
-            && let Some(Some(text)) = self.out.written.get(&target.lexical)
+            && let Some(Some(text)) = self.out.written.get(&target.resolved)
         {
             return Feed::Text(text.clone());
         }
@@ -350,6 +352,15 @@ impl Walker<'_> {
                     .is_some_and(|cwd| cwd == project || cwd.starts_with(&format!("{project}/")));
                 (plain == ["rev-parse", "--show-toplevel"] && inside && !project.is_empty())
                     .then(|| quoted(&project))
+            }
+            "which" | "command" => {
+                let args: Vec<Value> =
+                    simple.args.iter().flat_map(|w| self.quietly(|s| s.expand(w))).collect();
+                match args.iter().map(Value::plain).collect::<Option<Vec<_>>>()?[..] {
+                    [one] if name == "which" && !one.starts_with('-') => Some(quoted(one)),
+                    ["-v", one] if name == "command" => Some(quoted(one)),
+                    _ => None,
+                }
             }
             "basename" | "dirname" => {
                 let args: Vec<Value> =

@@ -43,6 +43,8 @@ pub enum Key {
     Cwd,
     /// A marked assignment holds for what follows.
     Tainted,
+    /// The variable is handed to programs.
+    Exported(String),
     /// The shell's own expansion rules were changed (IFS).
     Splitting,
 }
@@ -52,8 +54,8 @@ pub enum Key {
 pub enum Held {
     /// A variable.
     Var(Var),
-    /// A function.
-    Function(Function),
+    /// A function: every body it may have; `false` = it may also not be there.
+    Function(Vec<Function>, bool),
     /// An alias, if its text is known.
     Alias(Option<String>),
     /// The directory; None = unknown.
@@ -98,6 +100,36 @@ impl State {
     /// Is a flag set?
     pub fn flag(&self, key: &Key) -> bool {
         self.map.contains_key(key)
+    }
+
+    /// What a program that is started gets of it: exported variables, the directory, the taint.
+    pub fn child(&self) -> State {
+        let mut child = State::default();
+        for (key, held) in &self.map {
+            match key {
+                Key::Exported(name) => {
+                    if let Some(var) = self.var(name) {
+                        child.map.insert(Key::Var(name.clone()), Held::Var(var.clone()));
+                    }
+                    child.map.insert(key.clone(), Held::Set);
+                }
+                Key::Cwd | Key::Tainted => {
+                    child.map.insert(key.clone(), held.clone());
+                }
+                _ => {}
+            }
+        }
+        child
+    }
+
+    /// Forgets every value: something unknown ran in this very shell.
+    pub fn forget_all(&mut self) {
+        let keys: Vec<Key> =
+            self.map.keys().filter(|k| matches!(k, Key::Var(_))).cloned().collect();
+        for key in keys {
+            self.set(key, Some(Held::Var(unknown_var())));
+        }
+        self.set(Key::Tainted, Some(Held::Set));
     }
 
     /// A point to come back to.
@@ -184,7 +216,21 @@ fn merge(key: &Key, a: Option<Held>, b: Option<Held>) -> Option<Held> {
             (Some(Held::Cwd(x)), Some(Held::Cwd(y))) if x == y => a,
             _ => Some(Held::Cwd(None)),
         },
-        // A function or flag that may be there counts as there.
+        Key::Function(_) => match (a, b) {
+            (Some(Held::Function(mut x, p)), Some(Held::Function(y, q))) => {
+                for one in y {
+                    if !x.iter().any(|f| Rc::ptr_eq(&f.body, &one.body)) {
+                        x.push(one);
+                    }
+                }
+                Some(Held::Function(x, p && q))
+            }
+            (Some(Held::Function(x, _)), _) | (_, Some(Held::Function(x, _))) => {
+                Some(Held::Function(x, false))
+            }
+            _ => None,
+        },
+        // A flag that may be set counts as set.
         _ => a.or(b),
     }
 }

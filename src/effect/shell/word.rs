@@ -7,13 +7,12 @@
 use std::ops::Range;
 
 use shuck_ast::{
-    ArithmeticExpr, BourneParameterExpansion, HeredocBody, HeredocBodyPart, LiteralText,
-    ParameterExpansionSyntax, ParameterOp, Pattern, Span, VarRef, Word, WordPart, WordPartNode,
+    ArithmeticExpr, HeredocBody, HeredocBodyPart, LiteralText, ParameterExpansionSyntax, Span,
+    Word, WordPart, WordPartNode,
 };
 
 use super::Walker;
-use super::state::Words;
-use crate::effect::path::normalise;
+use super::brace::braces;
 use crate::effect::value::Value;
 
 /// How a character came to be.
@@ -53,7 +52,7 @@ pub enum Atom {
 }
 
 /// How many fields one word may become.
-const MAX_FIELDS: usize = 256;
+pub const MAX_FIELDS: usize = 256;
 
 /// The text as quoted atoms.
 pub fn quoted(text: &str) -> Vec<Atom> {
@@ -111,7 +110,7 @@ impl Walker<'_> {
             .collect()
     }
 
-    fn atoms(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
+    pub(super) fn atoms(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
         let mut out = Vec::new();
         for part in parts {
             self.part(part, quote, &mut out);
@@ -176,226 +175,8 @@ impl Walker<'_> {
         }
     }
 
-    fn parameter(&mut self, syntax: &BourneParameterExpansion, inside: bool, out: &mut Vec<Atom>) {
-        match syntax {
-            BourneParameterExpansion::Access { reference } => self.access(reference, inside, out),
-            BourneParameterExpansion::Length { .. } => number(out),
-            BourneParameterExpansion::Operation {
-                reference, operator, operand_word_ast, ..
-            } => {
-                self.operation(reference, operator, operand_word_ast.as_deref(), inside, out);
-            }
-            _ => out.push(Atom::Unknown { one: inside, fed: false }),
-        }
-    }
-
-    fn access(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
-        let name = reference.name.as_str();
-        if reference.subscript.is_none() {
-            return self.variable(name, inside, out);
-        }
-        if !reference.has_array_selector() {
-            out.push(Atom::Unknown { one: inside, fed: false });
-            return;
-        }
-        match self.words(name) {
-            Some(words) => {
-                for (i, word) in words.iter().enumerate() {
-                    if i > 0 {
-                        out.push(Atom::Break);
-                    }
-                    if word.is_empty() && inside {
-                        out.push(Atom::Empty);
-                    }
-                    expanded(word, inside, out);
-                }
-            }
-            None => out.push(Atom::Unknown { one: false, fed: false }),
-        }
-    }
-
-    /// The value of a variable in the world that is looked at.
-    pub fn words(&mut self, name: &str) -> Option<Words> {
-        let values = self.state.var(name)?;
-        let at = if values.len() > 1 {
-            let count = values.len();
-            match self.choice.iter().find(|(n, ..)| n == name) {
-                Some((_, at, _)) => *at,
-                None => {
-                    self.choice.push((name.to_string(), 0, count));
-                    0
-                }
-            }
-        } else {
-            0
-        };
-        self.state.var(name)?.get(at).cloned()
-    }
-
-    fn variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
-        match name {
-            "@" | "*" => {
-                match self.positional.clone() {
-                    Some(values) => {
-                        for (i, one) in values.iter().skip(1).enumerate() {
-                            if i > 0 {
-                                out.push(Atom::Break);
-                            }
-                            expanded(&atoms_of(one), inside, out);
-                        }
-                    }
-                    None => out.push(Atom::Unknown { one: false, fed: false }),
-                }
-                return;
-            }
-            "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID"
-            | "BASHPID" | "COLUMNS" | "LINES" => {
-                return number(out);
-            }
-            _ => {}
-        }
-        if let Ok(index) = name.parse::<usize>() {
-            match self.positional.as_ref().map(|p| p.get(index).cloned()) {
-                Some(Some(one)) => expanded(&atoms_of(&one), inside, out),
-                Some(None) if index > 0 => {}
-                _ => out.push(Atom::Unknown { one: inside, fed: false }),
-            }
-            return;
-        }
-        if let Some(words) = self.words(name) {
-            if let Some(first) = words.first() {
-                if first.is_empty() && inside {
-                    out.push(Atom::Empty);
-                }
-                expanded(first, inside, out);
-            }
-            return;
-        }
-        let text = match name {
-            "HOME" => Some(self.out.place.home.clone()),
-            "PWD" => self.cwd(),
-            "CLAUDE_PROJECT_DIR" => Some(self.out.place.project.clone()).filter(|p| !p.is_empty()),
-            // Agents hand their environment to hooks and to the shell alike.
-            "TMPDIR" => {
-                std::env::var("TMPDIR").ok().filter(|t| t.starts_with('/')).map(|t| normalise(&t))
-            }
-            "OSTYPE" => Some("linux".to_string()),
-            _ => None,
-        };
-        match text {
-            Some(text) if !text.is_empty() => {
-                out.extend(text.chars().map(|c| Atom::Ch(c, Quote::Quoted)));
-            }
-            _ => out.push(Atom::Unknown { one: inside, fed: false }),
-        }
-    }
-
-    fn operation(
-        &mut self,
-        reference: &VarRef,
-        operator: &ParameterOp,
-        operand: Option<&Word>,
-        inside: bool,
-        out: &mut Vec<Atom>,
-    ) {
-        let mut own = Vec::new();
-        self.access(reference, inside, &mut own);
-        let known = !own.iter().any(|a| matches!(a, Atom::Unknown { .. }));
-        let empty = own.iter().all(|a| matches!(a, Atom::Empty));
-        let fallback = |walker: &mut Self, out: &mut Vec<Atom>| {
-            if let Some(word) = operand {
-                let mut inner =
-                    walker.atoms(&word.parts, if inside { Quote::Quoted } else { Quote::Bare });
-                inner = walker.tilde(inner, false);
-                expanded_keep(&inner, inside, out);
-            }
-        };
-        match operator {
-            ParameterOp::UseDefault | ParameterOp::AssignDefault => {
-                if known && !empty {
-                    out.extend(own);
-                } else if known {
-                    fallback(self, out);
-                } else if reference.name.as_str() == "TMPDIR" {
-                    // Unset in the environment that hooks share with the shell.
-                    fallback(self, out);
-                } else {
-                    out.push(Atom::Unknown { one: inside, fed: false });
-                }
-            }
-            ParameterOp::Error => out.extend(own),
-            ParameterOp::UseReplacement => {
-                if known && !empty {
-                    fallback(self, out);
-                } else if !known {
-                    out.push(Atom::Unknown { one: inside, fed: false });
-                }
-            }
-            ParameterOp::RemoveSuffixShort { pattern }
-            | ParameterOp::RemoveSuffixLong { pattern } => {
-                let long = matches!(operator, ParameterOp::RemoveSuffixLong { .. });
-                self.strip(own, known, pattern, false, long, inside, out);
-            }
-            ParameterOp::RemovePrefixShort { pattern }
-            | ParameterOp::RemovePrefixLong { pattern } => {
-                let long = matches!(operator, ParameterOp::RemovePrefixLong { .. });
-                self.strip(own, known, pattern, true, long, inside, out);
-            }
-            ParameterOp::UpperAll | ParameterOp::LowerAll if known => {
-                let upper = matches!(operator, ParameterOp::UpperAll);
-                out.extend(own.into_iter().map(|atom| match atom {
-                    Atom::Ch(c, q) if upper => Atom::Ch(c.to_ascii_uppercase(), q),
-                    Atom::Ch(c, q) => Atom::Ch(c.to_ascii_lowercase(), q),
-                    other => other,
-                }));
-            }
-            _ => out.push(Atom::Unknown { one: inside, fed: false }),
-        }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn strip(
-        &mut self,
-        own: Vec<Atom>,
-        known: bool,
-        pattern: &Pattern,
-        front: bool,
-        long: bool,
-        inside: bool,
-        out: &mut Vec<Atom>,
-    ) {
-        let pattern = pattern.render(&self.source);
-        let plain = own
-            .iter()
-            .all(|a| matches!(a, Atom::Ch(c, q) if *q != Quote::Pattern || !"*?[".contains(*c)));
-        let simple = pattern.len() < 64 && !pattern.contains(['[', '$', '`', '(', '\\', '"', '\'']);
-        if !known || !plain || !simple || own.len() > 512 {
-            out.push(Atom::Unknown { one: inside, fed: false });
-            return;
-        }
-        let text: Vec<char> = own
-            .iter()
-            .filter_map(|a| if let Atom::Ch(c, _) = a { Some(*c) } else { None })
-            .collect();
-        let pattern: Vec<char> = pattern.chars().collect();
-        let lengths: Box<dyn Iterator<Item = usize>> =
-            if long { Box::new((0..=text.len()).rev()) } else { Box::new(0..=text.len()) };
-        for length in lengths {
-            let part = if front { &text[..length] } else { &text[text.len() - length..] };
-            if matches(&pattern, part) {
-                if front {
-                    out.extend_from_slice(&own[length..]);
-                } else {
-                    out.extend_from_slice(&own[..own.len() - length]);
-                }
-                return;
-            }
-        }
-        out.extend(own);
-    }
-
     /// `~`, `~user`, at the start of a word, and behind `:` and `=` in an assignment.
-    fn tilde(&mut self, row: Vec<Atom>, assignment: bool) -> Vec<Atom> {
+    pub(super) fn tilde(&mut self, row: Vec<Atom>, assignment: bool) -> Vec<Atom> {
         if !row.contains(&Atom::Ch('~', Quote::Bare)) {
             return row;
         }
@@ -532,7 +313,7 @@ pub fn atoms_of(value: &Value) -> Vec<Atom> {
 }
 
 /// A variable's atoms as they come out of an expansion.
-fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
+pub fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
     out.extend(atoms.iter().map(|atom| match atom {
         Atom::Ch(c, Quote::Pattern) => Atom::Ch(*c, Quote::Pattern),
         Atom::Ch(c, _) if inside => Atom::Ch(*c, Quote::Quoted),
@@ -543,7 +324,7 @@ fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
 }
 
 /// The same for text that was written in place: quoted stays quoted.
-fn expanded_keep(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
+pub fn expanded_keep(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
     out.extend(atoms.iter().map(|atom| match atom {
         Atom::Ch(c, Quote::Bare) if inside => Atom::Ch(*c, Quote::Quoted),
         Atom::Ch(c, Quote::Bare) => Atom::Ch(*c, Quote::Expanded),
@@ -552,7 +333,7 @@ fn expanded_keep(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
 }
 
 /// A number that is known only at run time.
-fn number(out: &mut Vec<Atom>) {
+pub fn number(out: &mut Vec<Atom>) {
     out.extend("[-0-9]*".chars().map(|c| Atom::Ch(c, Quote::Pattern)));
 }
 
@@ -643,178 +424,4 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
     }
     let prefix = (one && !text.is_empty() && !glob).then_some(text);
     Value { text: None, prefix, fed, span, ..Value::default() }
-}
-
-/// Brace expansion; None = too many.
-fn braces(row: &[Atom]) -> Option<Vec<Vec<Atom>>> {
-    // Where each bare `{` closes, found in one pass.
-    let mut close = vec![usize::MAX; row.len()];
-    let mut stack = Vec::new();
-    for (i, atom) in row.iter().enumerate() {
-        match atom {
-            Atom::Ch('{', Quote::Bare) => stack.push(i),
-            Atom::Ch('}', Quote::Bare) => {
-                if let Some(open) = stack.pop() {
-                    close[open] = i;
-                }
-            }
-            _ => {}
-        }
-    }
-    let mut budget = MAX_FIELDS;
-    product(row, &close, 0, row.len(), &mut budget, 0)
-}
-
-fn product(
-    row: &[Atom],
-    close: &[usize],
-    from: usize,
-    to: usize,
-    budget: &mut usize,
-    depth: usize,
-) -> Option<Vec<Vec<Atom>>> {
-    if depth > 16 {
-        return None;
-    }
-    let mut done: Vec<Vec<Atom>> = vec![Vec::new()];
-    let mut at = from;
-    while at < to {
-        if row[at] == Atom::Ch('{', Quote::Bare) && close[at] < to {
-            let end = close[at];
-            if let Some(choices) = choices(row, close, at + 1, end, budget, depth)? {
-                let mut more = Vec::new();
-                for head in &done {
-                    for choice in &choices {
-                        *budget = budget.checked_sub(1)?;
-                        let mut whole = head.clone();
-                        whole.extend_from_slice(choice);
-                        more.push(whole);
-                    }
-                }
-                done = more;
-                at = end + 1;
-                continue;
-            }
-        }
-        for one in &mut done {
-            one.push(row[at]);
-        }
-        at += 1;
-    }
-    Some(done)
-}
-
-/// The alternatives between two braces; `Some(None)` = the braces are only text.
-#[allow(clippy::type_complexity)]
-fn choices(
-    row: &[Atom],
-    close: &[usize],
-    from: usize,
-    to: usize,
-    budget: &mut usize,
-    depth: usize,
-) -> Option<Option<Vec<Vec<Atom>>>> {
-    let mut parts = Vec::new();
-    let mut start = from;
-    let mut at = from;
-    while at < to {
-        match row[at] {
-            Atom::Ch('{', Quote::Bare) if close[at] < to => at = close[at],
-            Atom::Ch(',', Quote::Bare) => {
-                parts.push((start, at));
-                start = at + 1;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    if parts.is_empty() {
-        let text: String = row[from..to]
-            .iter()
-            .filter_map(|a| if let Atom::Ch(c, Quote::Bare) = a { Some(*c) } else { None })
-            .collect();
-        if text.chars().count() != to - from {
-            return Some(None);
-        }
-        return sequence(&text).map_or(Some(None), |s| s.map(|s| Some(s)));
-    }
-    parts.push((start, to));
-    let mut all = Vec::new();
-    for (a, b) in parts {
-        all.extend(product(row, close, a, b, budget, depth + 1)?);
-    }
-    Some(Some(all))
-}
-
-/// `1..5`, `a..e`; `Some(None)` = too long.
-fn sequence(text: &str) -> Option<Option<Vec<Vec<Atom>>>> {
-    let mut parts = text.split("..");
-    let (a, b) = (parts.next()?, parts.next()?);
-    let step: i64 = match parts.next() {
-        Some(step) => step.parse().ok()?,
-        None => 1,
-    };
-    let (from, to, letters) = match (a.parse::<i64>(), b.parse::<i64>()) {
-        (Ok(x), Ok(y)) => (x, y, false),
-        _ => {
-            let mut x = a.chars();
-            let mut y = b.chars();
-            let (Some(p), None, Some(q), None) = (x.next(), x.next(), y.next(), y.next()) else {
-                return None;
-            };
-            (i64::from(u32::from(p)), i64::from(u32::from(q)), true)
-        }
-    };
-    let step = step.unsigned_abs().max(1);
-    if from.abs_diff(to) / step > 200 {
-        return Some(None);
-    }
-    let width = if letters {
-        0
-    } else {
-        [a, b]
-            .iter()
-            .filter(|t| t.trim_start_matches('-').starts_with('0'))
-            .map(|t| t.len())
-            .max()
-            .unwrap_or(0)
-    };
-    let mut out = Vec::new();
-    let mut now = from;
-    loop {
-        let one = if letters {
-            char::from_u32(u32::try_from(now).unwrap_or(0)).unwrap_or(' ').to_string()
-        } else {
-            format!("{now:0width$}")
-        };
-        out.push(quoted(&one));
-        let step = i64::try_from(step).unwrap_or(i64::MAX);
-        now = if from <= to { now.saturating_add(step) } else { now.saturating_sub(step) };
-        if (from <= to && now > to) || (from > to && now < to) {
-            break;
-        }
-    }
-    Some(Some(out))
-}
-
-/// A shell pattern of `*` and `?` against a text, without backtracking over more than one star.
-fn matches(pattern: &[char], text: &[char]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if p < pattern.len() && pattern[p] == '*' {
-            star = Some((p, t));
-            p += 1;
-        } else if p < pattern.len() && (pattern[p] == '?' || pattern[p] == text[t]) {
-            p += 1;
-            t += 1;
-        } else if let Some((sp, st)) = star {
-            p = sp + 1;
-            t = st + 1;
-            star = Some((sp, st + 1));
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
 }

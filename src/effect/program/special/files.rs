@@ -1,0 +1,280 @@
+//! Programs on files: find, dd, tar, ln, gzip.
+
+use super::super::effects::{Call, Next, chdir, written};
+use super::super::table::mark;
+use super::wrap::replace;
+use crate::effect::path::{normalise, split};
+use crate::effect::value::{Emitter, Spot, Value};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// find: start paths, tests, actions.
+pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
+    let args = call.args;
+    let mut at = 0;
+    while at < args.len() {
+        match args[at].plain() {
+            Some("-H" | "-L" | "-P") => at += 1,
+            Some("-D") => at += 2,
+            Some(o) if o.starts_with("-O") => at += 1,
+            _ => break,
+        }
+    }
+    let mut starts: Vec<Value> = Vec::new();
+    while at < args.len() {
+        let text = args[at].start();
+        if text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",") {
+            break;
+        }
+        starts.push(args[at].clone());
+        at += 1;
+    }
+    if starts.is_empty() {
+        starts.push(Value::known(".", call.span.clone()));
+    }
+    let mut filtered = false;
+    for start in &starts {
+        out.path(Word::Read, start, Extent::Tree, Grade::Certain, Source::Operand);
+    }
+    while at < args.len() {
+        let Some(action) = args[at].plain() else {
+            out.unknown("find with an argument known only at run time", args[at].span.clone());
+            at += 1;
+            continue;
+        };
+        match action {
+            "-delete" => {
+                for start in &starts {
+                    below(out, Word::Delete, start, filtered);
+                }
+                at += 1;
+            }
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let from = at + 1;
+                let mut end = from;
+                while end < args.len() && !matches!(args[end].plain(), Some(";" | "+")) {
+                    end += 1;
+                }
+                for start in starts.iter().take(4) {
+                    let item = found(start);
+                    let words =
+                        args[from..end].iter().map(|a| replace(a, "{}", &item)).collect::<Vec<_>>();
+                    if !words.is_empty() {
+                        next.push(Next::Words { words, cwd: None, feeds: false });
+                    }
+                }
+                if starts.len() > 4 {
+                    out.unknown("find -exec from many places", call.span.clone());
+                }
+                at = end + 1;
+            }
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                if let Some(file) = args.get(at + 1) {
+                    out.path(Word::Write, file, Extent::Exact, Grade::Certain, Source::Operand);
+                }
+                at += if action == "-fprintf" { 3 } else { 2 };
+            }
+            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex"
+            | "-iregex" | "-type" | "-xtype" | "-mtime" | "-atime" | "-ctime" | "-mmin"
+            | "-amin" | "-cmin" | "-size" | "-user" | "-group" | "-perm" | "-newer" | "-anewer"
+            | "-cnewer" | "-links" | "-inum" | "-uid" | "-gid" | "-samefile" | "-lname"
+            | "-ilname" | "-fstype" | "-used" | "-context" | "-newermt" => {
+                filtered = true;
+                at += 2;
+            }
+            "-maxdepth" | "-mindepth" | "-regextype" | "-printf" | "-files0-from" => at += 2,
+            "-empty" | "-readable" | "-writable" | "-executable" | "-nouser" | "-nogroup"
+            | "-prune" | "-not" | "!" => {
+                filtered = true;
+                at += 1;
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// What find prints: something below its start.
+pub fn found(start: &Value) -> Value {
+    match start.plain() {
+        Some(text) => Value {
+            prefix: Some(format!("{}/", text.trim_end_matches('/'))),
+            span: start.span.clone(),
+            ..Value::default()
+        },
+        None => Value::unknown(start.span.clone()),
+    }
+}
+
+/// A deletion by find: everything, or only what passes the tests.
+pub fn below(out: &mut Emitter, word: Word, start: &Value, filtered: bool) {
+    let extent = if filtered { Extent::Below } else { Extent::Tree };
+    out.path(word, start, extent, Grade::Certain, Source::Operand);
+}
+
+/// dd: `if=` is read, `of=` is written.
+pub fn dd(out: &mut Emitter, values: &[Value]) {
+    for value in values {
+        let text = value.start();
+        if text.starts_with("if=") {
+            out.path(Word::Read, &value.rest(3), Extent::Exact, Grade::Certain, Source::Operand);
+        } else if text.starts_with("of=") {
+            out.path(Word::Write, &value.rest(3), Extent::Exact, Grade::Certain, Source::Operand);
+            written(out, &value.rest(3));
+        } else if value.text.is_none() && !text.contains('=') {
+            out.path(
+                Word::Write,
+                &Value::unknown(value.span.clone()),
+                Extent::Exact,
+                Grade::Certain,
+                Source::Operand,
+            );
+        }
+    }
+}
+
+/// tar in both styles of options.
+pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
+    let has = |names: &[&str]| names.iter().any(|n| call.parsed.option(n).is_some());
+    let mut mode =
+        ['c', 'x', 't', 'r', 'u', 'A', 'd'].into_iter().find(|m| has(&[&format!("-{m}")]));
+    for (name, letter) in [
+        ("--create", 'c'),
+        ("--extract", 'x'),
+        ("--get", 'x'),
+        ("--list", 't'),
+        ("--append", 'r'),
+        ("--update", 'u'),
+        ("--diff", 'd'),
+    ] {
+        if has(&[name]) {
+            mode = Some(letter);
+        }
+    }
+    let mut values = values.to_vec();
+    let mut archive = call.parsed.option("-f").and_then(|o| o.value.clone());
+    let mut start = None;
+    let old = values.first().and_then(Value::plain).filter(|_| mode.is_none()).map(str::to_string);
+    if let Some(old) = old {
+        // The old style: `tar czf FILE ...`; letters with values take the next words in order.
+        values.remove(0);
+        mode = old.chars().find(|c| "cxtruAd".contains(*c));
+        for letter in old.chars() {
+            if "fCTXbIF".contains(letter) && !values.is_empty() {
+                let value = values.remove(0);
+                match letter {
+                    'f' => archive = Some(value),
+                    'C' => start = Some(value),
+                    'I' | 'F' => next.push(Next::Script { text: value, rest: Vec::new() }),
+                    _ => {
+                        out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Operand)
+                    }
+                }
+            }
+        }
+    }
+    let reading = matches!(mode, Some('x' | 't' | 'd'));
+    let start = call.parsed.option("-C").and_then(|o| o.value.clone()).or(start);
+    if let Some(archive) = archive.filter(|a| a.plain() != Some("-")) {
+        let word = if reading { Word::Read } else { Word::Write };
+        out.path(word, &archive, Extent::Exact, Grade::Certain, Source::Operand);
+    }
+    if let Some(dir) = start {
+        chdir(out, &dir);
+    }
+    match mode {
+        Some('x') => {
+            if !has(&["-O", "--to-stdout"]) {
+                out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
+            }
+            if has(&["-P", "--absolute-names"]) {
+                out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone());
+            }
+        }
+        Some('t' | 'd') => {}
+        Some(_) => {
+            for value in &values {
+                out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
+                if has(&["--remove-files"]) {
+                    out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
+                }
+            }
+        }
+        None => out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone()),
+    }
+}
+
+/// ln: the name is written, and leads to the target from then on.
+pub fn ln(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let symbolic = call.parsed.option("-s").is_some();
+    let into = call.parsed.option("-t").and_then(|o| o.value.clone());
+    let (sources, name) = match (&into, values) {
+        (Some(dir), sources) => (sources, Some(dir.clone())),
+        (None, [only]) => (std::slice::from_ref(only), None),
+        (None, [sources @ .., last]) => (sources, Some(last.clone())),
+        (None, []) => return,
+    };
+    let span = call.span.clone();
+    let dir = match &name {
+        None => out.cwd.clone().map(|c| (c, true)),
+        Some(value) => match out.spot(value, Extent::Exact, true) {
+            Spot::At(t) if t.extent == Extent::Exact => {
+                let is_dir =
+                    into.is_some() || sources.len() > 1 || out.resolver.is_dir(&t.resolved);
+                Some((t.lexical, is_dir))
+            }
+            _ => None,
+        },
+    };
+    for source in sources {
+        out.path(Word::Read, source, Extent::Tree, Grade::Certain, Source::Operand);
+        let text = source.plain();
+        let Some((dir, is_dir)) = &dir else {
+            out.push(Word::Write, Grade::Unknown, Source::Operand, span.clone());
+            continue;
+        };
+        let Some(text) = text else {
+            // Paths through this link would lead nobody knows where.
+            out.push(Word::Write, Grade::Unknown, Source::Operand, span.clone());
+            continue;
+        };
+        let own = if *is_dir {
+            format!("{dir}/{}", split(text.trim_end_matches('/')).1)
+        } else {
+            dir.clone()
+        };
+        let own = normalise(&own);
+        out.path(
+            Word::Write,
+            &Value::known(own.clone(), span.clone()),
+            Extent::Exact,
+            Grade::Certain,
+            Source::Operand,
+        );
+        let to = if symbolic || text.starts_with('/') {
+            Some(text.to_string())
+        } else {
+            out.cwd.as_ref().map(|cwd| format!("{cwd}/{text}"))
+        };
+        match to {
+            Some(to) => out.resolver.link(&own, &to),
+            None => out.push(Word::Write, Grade::Unknown, Source::Operand, span.clone()),
+        }
+    }
+}
+
+/// gzip and its kin: FILE becomes FILE.gz.
+pub fn gzip(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let quiet = call.parsed.has(mark::STDOUT);
+    for value in values {
+        if value.plain() == Some("-") {
+            continue;
+        }
+        let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact };
+        out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
+        if !quiet {
+            out.path(Word::Write, value, extent, Grade::Certain, Source::Operand);
+            if !call.parsed.has(mark::KEEP) {
+                out.path(Word::Delete, value, extent, Grade::Certain, Source::Operand);
+            }
+        }
+    }
+}
