@@ -640,9 +640,9 @@ impl Walker<'_> {
         for name in names {
             self.forget(name);
         }
-        let start = self.state.mark();
         let effects = self.out.analysis.effects.len();
         let commands = self.out.analysis.commands.len();
+        let traps = self.traps.len();
         for round in 0..3 {
             let inner = self.state.mark();
             run(self);
@@ -657,6 +657,7 @@ impl Walker<'_> {
             }
             self.out.analysis.effects.truncate(effects);
             self.out.analysis.commands.truncate(commands);
+            self.traps.truncate(traps);
             if round == 0 {
                 self.state.join(vec![delta, Delta::new()]);
             } else {
@@ -671,7 +672,6 @@ impl Walker<'_> {
                     }
                 }
             }
-            let _ = start;
         }
     }
 
@@ -708,7 +708,7 @@ impl Walker<'_> {
     }
 
     fn fork_bomb(&mut self, span: Range<usize>) {
-        if self.out.analysis.notes.iter().any(|n| n == "fork bomb") {
+        if self.out.analysis.commands.iter().any(|c| c.name == "fork-bomb") {
             return;
         }
         let command = self.push(SubCommand {
