@@ -465,6 +465,7 @@ impl<'a> Judge<'a> {
         for (rule, said) in said {
             self.out.answer.context.extend(said.context.iter().cloned());
             self.out.answer.notice.extend(said.notice.iter().cloned());
+            self.out.answer.suppress |= said.suppress;
             if let Some((verb, reason)) = &said.verb
                 && *verb != Verb::Allow
             {

@@ -19,6 +19,8 @@ pub struct Said {
     pub context: Vec<String>,
     /// Texts for the human.
     pub notice: Vec<String>,
+    /// `suppressOutput`
+    pub suppress: bool,
     /// The script failed: it said nothing, for this reason.
     pub failure: Option<String>,
 }
@@ -88,6 +90,7 @@ fn read_json(event: &Event, answer: &Map<String, Value>, said: &mut Said) {
     if let Some(message) = string(answer, "systemMessage") {
         said.notice.push(message);
     }
+    said.suppress = answer.get("suppressOutput") == Some(&Value::Bool(true));
     match answer.get("decision").and_then(Value::as_str) {
         Some("block" | "deny") => said.verb = Some((Verb::Deny, reason.clone())),
         // Deprecated on PreToolUse, read all the same; on a stop it means nothing.

@@ -53,6 +53,9 @@ pub struct Answer {
     pub context: Vec<String>,
     /// Texts for the human.
     pub notice: Vec<String>,
+    /// A hook script asked for its output to be hidden: passed on, though today's client ignores
+    /// it.
+    pub suppress: bool,
 }
 
 impl Answer {

@@ -26,7 +26,8 @@ pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
     if kind == Kind::WorktreeCreate || answer.is_silent() {
         return Output::default();
     }
-    let mut body = Body { notices: texts(&answer.notice), ..Body::default() };
+    let mut body =
+        Body { notices: texts(&answer.notice), suppress: answer.suppress, ..Body::default() };
     let Some(spec) = EVENTS.iter().find(|spec| spec.kind == kind) else {
         // Of an event nobody knows, the common keys are all that can be relied on.
         return body.print(name);
@@ -142,6 +143,7 @@ struct Body {
     specific: Map<String, Value>,
     /// Texts for the human.
     notices: Vec<String>,
+    suppress: bool,
 }
 
 impl Body {
@@ -178,6 +180,9 @@ impl Body {
 
     /// The one object, or nothing where there is nothing to say.
     fn print(mut self, name: &str) -> Output {
+        if self.suppress {
+            self.top.insert("suppressOutput".into(), true.into());
+        }
         if !self.notices.is_empty() {
             self.top.insert("systemMessage".into(), cap(self.notices.join("\n")).into());
         }
