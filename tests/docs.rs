@@ -266,3 +266,28 @@ fn every_link_leads_somewhere() {
         }
     }
 }
+
+#[test]
+fn s3_45_the_readme_guides_through_each_agent() {
+    let readme = read("README.md");
+    for agent in AGENTS {
+        assert!(readme.contains(agent.title()), "README.md does not speak of {}", agent.title());
+    }
+    assert!(readme.contains("hookctl install") && readme.contains("hookctl uninstall"));
+}
+
+#[test]
+fn s3_58_the_limits_of_commands_are_documented() {
+    let rules = read("docs/rules.md");
+    for word in ["bwrap", "env -i", "process group", "256 KiB"] {
+        assert!(rules.contains(word), "docs/rules.md does not speak of {word}");
+    }
+}
+
+#[test]
+fn s3_59_ci_runs_unit_process_and_client_tests() {
+    let ci = read(".ci/run");
+    for word in ["cargo test", "tests/e2e", "cargo llvm-cov"] {
+        assert!(ci.contains(word), ".ci/run lacks {word}");
+    }
+}

@@ -246,7 +246,7 @@ fn s0_26_status_tells_installed_partial_and_missing() {
 }
 
 #[test]
-fn s0_26_a_chosen_subset_is_installed_not_partial() {
+fn s3_43_s0_26_a_chosen_subset_is_installed_not_partial() {
     let world = World::new();
     world.ok(&["install", "--events", "PreToolUse, FileChanged"]);
     assert_eq!(world.user_status()["state"], "installed");
@@ -550,10 +550,10 @@ fn sx_10_two_hundred_at_once_lose_no_key() {
     for i in 0..WRITERS {
         assert_eq!(settings[format!("key{i}")], json!(i), "{settings:#}");
     }
-    // An empty `hooks` may stay: which of the three state directories knows that it was ours is
+    // Empty lists in `hooks` may stay: which of the three state directories knows that it was ours is
     // a matter of the order they came in.
     let hooks = settings.get("hooks").map_or(0, |hooks| {
-        assert_eq!(*hooks, json!({}));
+        assert!(hooks.as_object().unwrap().values().all(|list| *list == json!([])), "{hooks}");
         1
     });
     assert_eq!(settings.as_object().unwrap().len(), WRITERS + 1 + hooks);
