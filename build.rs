@@ -13,4 +13,11 @@ fn main() {
     cli::write().expect("completions and man page");
     programs::generate();
     shipped::generate(&out);
+    // Only where panics abort: a debug build unwinds.
+    let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
+    if is("CARGO_CFG_TARGET_ENV", "musl") && is("CARGO_CFG_PANIC", "abort") {
+        let script = std::path::Path::new("build/no-unwind.ld");
+        println!("cargo:rerun-if-changed={}", script.display());
+        println!("cargo:rustc-link-arg-bins=-Wl,-T,{}", script.display());
+    }
 }

@@ -34,10 +34,12 @@ pub fn generate(out: &Path) {
             .collect();
         let _ = writeln!(
             code,
-            "    Shipped {{ id: {id:?}, pack: {pack:?}, on: &{:?}, effects: &{:?}, programs: &{:?}, text: {chunk:?} }},",
+            "    Shipped {{ id: {id:?}, pack: {pack:?}, on: &{:?}, effects: &{:?}, programs: &{:?}, needles: &{:?}, unknown: {}, text: {chunk:?} }},",
             strings(rule.get("on")),
             effects,
             if plain { programs } else { Vec::new() },
+            strings(rule.get("path")).iter().map(|path| needle(path)).collect::<Vec<_>>(),
+            rule.get("certainty").and_then(toml::Value::as_str) == Some("unknown"),
         );
     }
     code.push_str("];\n");
@@ -52,6 +54,18 @@ fn strings(value: Option<&toml::Value>) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The longest run of a path pattern without anything that stands for something else.
+fn needle(pattern: &str) -> String {
+    pattern
+        .trim_start_matches(['~', '.'])
+        .trim_end_matches("/.")
+        .split(['*', '?', '[', ']', '\\'])
+        .max_by_key(|part| part.len())
+        .unwrap_or_default()
+        .trim_end_matches('/')
+        .to_string()
 }
 
 /// The text from each `[rule.x]` header to the next.

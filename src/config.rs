@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::effect::Analysis;
 use crate::event::{Event, Kind, KindSet};
@@ -42,7 +43,7 @@ pub struct Config {
     /// What is kept of decisions.
     pub journal: JournalConfig,
     /// Rules of the files that take effect, in the order of `sources`.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<Rc<Rule>>,
     /// Events whose calls must be asked about, and why.
     pub broken: Vec<(KindSet, String)>,
     /// What to tell the user once in a session.
@@ -73,7 +74,7 @@ impl Config {
     }
 
     /// The shipped rules that could speak of the call; all of them where there is none.
-    pub fn shipped(&self, call: Option<(&Event, &Analysis)>) -> Vec<Rule> {
+    pub fn shipped(&self, call: Option<(&Event, &Analysis)>) -> Vec<Rc<Rule>> {
         shipped::RULES
             .iter()
             .filter(|_| !self.only_files)
@@ -81,7 +82,8 @@ impl Config {
             .filter(|one| self.pack_enabled(one.pack))
             .filter_map(|one| {
                 let mut rule = one.rule()?;
-                self.override_shipped(&mut rule).then_some(rule)
+                let enabled = self.override_shipped(Rc::make_mut(&mut rule));
+                enabled.then_some(rule)
             })
             .collect()
     }
@@ -139,10 +141,10 @@ impl Config {
         }
         let gates = KindSet::of(&[Kind::PreToolUse, Kind::PermissionRequest]);
         for rule in file.rules.iter().filter(|rule| rule.only_tightens()) {
-            let mut rule = rule.clone();
+            let mut rule = Rule::clone(rule);
             rule.on = rule.on.intersect(gates);
             if !rule.on.is_empty() {
-                self.rules.push(rule);
+                self.rules.push(Rc::new(rule));
             }
         }
     }

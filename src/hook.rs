@@ -295,9 +295,10 @@ pub struct Input {
 
 /// Reads stdin to its end, the deadline, or until nothing has come for a while.
 fn read_stdin(deadline: Instant) -> Input {
-    let mut input = Input { bytes: Vec::with_capacity(8 << 10), oversized: false };
+    let mut input = Input::default();
     let mut stdin = io::stdin().lock();
-    let mut chunk = [0u8; 64 << 10];
+    // Every page that is touched costs two microseconds, so the chunk grows with the payload.
+    let mut chunk = vec![0u8; 4 << 10];
     while readable(deadline) {
         match stdin.read(&mut chunk) {
             Ok(0) => break,
@@ -305,6 +306,9 @@ fn read_stdin(deadline: Instant) -> Input {
                 let room = LARGEST - input.bytes.len();
                 input.oversized |= len > room;
                 input.bytes.extend_from_slice(&chunk[..len.min(room)]);
+                if len == chunk.len() && len < 64 << 10 {
+                    chunk = vec![0u8; 64 << 10];
+                }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,

@@ -2,6 +2,7 @@
 //! combine. `engine.rs` decides what matches; this file decides in which order things happen.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
@@ -78,7 +79,7 @@ struct Judge<'a> {
 /// Judges the event.
 pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<'_>) -> Judgement {
     let shipped = config.shipped(Some((event, analysis)));
-    let rules: Vec<&Rule> = config.rules.iter().chain(&shipped).collect();
+    let rules: Vec<&Rule> = config.rules.iter().chain(&shipped).map(Rc::as_ref).collect();
     let judge =
         Judge { event, analysis, config, world, out: Judgement::default(), voices: Vec::new() };
     judge.run(&rules)
@@ -112,7 +113,7 @@ impl<'a> Judge<'a> {
                 // Deny and ask judge both inputs, allow only the new one.
                 self.stops(&matches, self.event, self.analysis);
                 let shipped = self.config.shipped(Some((&event, &analysis)));
-                let all: Vec<&Rule> = self.config.rules.iter().chain(&shipped).collect();
+                let all: Vec<&Rule> = self.config.rules.iter().chain(&shipped).map(Rc::as_ref).collect();
                 let again: Vec<Match<'_>> =
                     self.matches_quietly(&all, &event, &analysis).into_iter().collect();
                 self.out.answer.input = Some(input);

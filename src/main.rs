@@ -5,8 +5,11 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 #[cfg(target_env = "musl")]
+mod alloc;
+
+#[cfg(target_env = "musl")]
 #[global_allocator]
-static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static ALLOCATOR: alloc::Allocator = alloc::Allocator;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1).peekable();

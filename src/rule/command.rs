@@ -270,7 +270,7 @@ enum Token {
 }
 
 fn tokenize(text: &str) -> Result<Vec<Token>, String> {
-    if !text.contains(['(', ')', '|']) {
+    if !text.bytes().any(|b| matches!(b, b'(' | b')' | b'|')) {
         let words: Vec<Token> =
             text.split_whitespace().map(|word| Token::Word(word.to_string())).collect();
         return if words.is_empty() { Err("the pattern is empty".into()) } else { Ok(words) };

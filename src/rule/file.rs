@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -113,7 +114,7 @@ pub struct RuleFile {
     /// `[override.ID]`
     pub overrides: Vec<Override>,
     /// The sound rules, in file order.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<Rc<Rule>>,
     /// `[remote.NAME]`
     pub remotes: Vec<Remote>,
     /// `[journal]`
@@ -365,7 +366,7 @@ fn read_rule(
     if broken {
         file.broken = file.broken.union(rule.on);
     } else {
-        file.rules.push(rule);
+        file.rules.push(Rc::new(rule));
     }
 }
 

@@ -50,6 +50,9 @@ pub fn is_glob(text: &str) -> bool {
 
 /// Why the glob cannot be meant, where it cannot.
 pub fn fault(glob: &str) -> Option<&'static str> {
+    if !glob.bytes().any(|b| matches!(b, b'[' | b'\\')) {
+        return None;
+    }
     let chars: Vec<char> = glob.chars().collect();
     let mut i = 0;
     while i < chars.len() {

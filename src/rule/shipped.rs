@@ -4,10 +4,12 @@
 //! each rule's events, effects and programs beside its text.
 
 use std::path::Path;
+use std::rc::Rc;
 
-use crate::effect::{Analysis, Grade, Word};
-use crate::event::{Event, Kind};
+use crate::effect::{Analysis, Effect, Extent, Grade, SubCommand, Target};
+use crate::event::Event;
 
+use super::path::FOLD;
 use super::{Layer, Rule, file};
 
 /// A shipped rule and what the build knows of it.
@@ -23,6 +25,10 @@ pub struct Shipped {
     pub effects: &'static [&'static str],
     /// The programs of its `command`, where all are plain names; empty = any.
     pub programs: &'static [&'static str],
+    /// The longest literal part of each of its path patterns; empty where the rule has none.
+    pub needles: &'static [&'static str],
+    /// It speaks of what is not understood, and of nothing else.
+    pub unknown: bool,
     /// Its TOML, header included.
     pub text: &'static str,
 }
@@ -33,27 +39,41 @@ impl Shipped {
     /// Could the rule speak of this event? A no is certain, a yes is not.
     pub fn concerns(&self, event: &Event, analysis: &Analysis) -> bool {
         let named = if self.on.is_empty() {
-            matches!(event.kind, Kind::PreToolUse | Kind::PermissionRequest)
+            event.kind.is_gate()
         } else {
             self.on.contains(&event.kind.name())
         };
-        named
-            && (self.effects.is_empty()
-                || analysis.effects.iter().any(|effect| {
-                    effect.grade == Grade::Unknown || self.effects.contains(&effect.word.text())
-                }))
-            && (self.programs.is_empty()
-                || analysis.commands.iter().any(|command| {
-                    command.name.is_empty() || self.programs.contains(&command.name.as_str())
-                })
-                || analysis
-                    .effects
-                    .iter()
-                    .any(|effect| effect.grade == Grade::Unknown && effect.word == Word::Execute))
+        if !named {
+            return false;
+        }
+        if self.unknown {
+            return analysis.effects.iter().any(|effect| effect.grade == Grade::Unknown);
+        }
+        let effect = |effect: &Effect| {
+            let word = self.effects.is_empty() || self.effects.contains(&effect.word.text());
+            word && (self.needles.is_empty()
+                || effect.path.as_ref().is_some_and(|target| self.could_name(target)))
+        };
+        let command = |command: &SubCommand| {
+            command.name.is_empty() || self.programs.contains(&command.name.as_str())
+        };
+        let speaks_of_effects = !self.effects.is_empty() || !self.needles.is_empty();
+        (!speaks_of_effects || analysis.effects.iter().any(effect))
+            && (self.programs.is_empty() || analysis.commands.iter().any(command))
+    }
+
+    /// Could one of the rule's path patterns name the target? Each pattern's longest literal part
+    /// must stand somewhere in the path, unless the target is more than one path.
+    fn could_name(&self, target: &Target) -> bool {
+        target.extent != Extent::Exact
+            || FOLD
+            || self.needles.iter().any(|needle| {
+                target.lexical.contains(needle) || target.resolved.contains(needle)
+            })
     }
 
     /// The rule itself.
-    pub fn rule(&self) -> Option<Rule> {
+    pub fn rule(&self) -> Option<Rc<Rule>> {
         let read = file::read(self.text, Path::new("shipped"), Layer::Pack, None);
         debug_assert!(!read.has_errors(), "{:?}", read.faults);
         read.rules.into_iter().next()

@@ -66,6 +66,10 @@ impl Template {
     /// # Errors
     /// The unknown placeholder or the substitution that cannot be read.
     pub fn parse(source: &str) -> Result<Template, String> {
+        if !source.bytes().any(|b| matches!(b, b'{' | b'$')) {
+            let pieces = vec![Piece::Text(source.to_string())];
+            return Ok(Template { source: source.to_string(), pieces });
+        }
         let mut pieces = Vec::new();
         let mut text = String::new();
         let mut rest = source;
