@@ -32,14 +32,21 @@ pub fn generate(out: &Path) {
                 _ => vec![word.clone()],
             })
             .collect();
+        let on = match rule.get("on") {
+            Some(on) => strings(Some(on)).join(","),
+            None if rule.contains_key("deny") => "PreToolUse,PermissionRequest".into(),
+            None => "PreToolUse".into(),
+        };
+        let unknown = rule.get("certainty").and_then(toml::Value::as_str) == Some("unknown");
+        let needles: Vec<String> = strings(rule.get("path")).iter().map(|p| needle(p)).collect();
         let _ = writeln!(
             code,
-            "    Shipped {{ id: {id:?}, pack: {pack:?}, on: &{:?}, effects: &{:?}, programs: &{:?}, needles: &{:?}, unknown: {}, text: {chunk:?} }},",
-            strings(rule.get("on")),
-            effects,
-            if plain { programs } else { Vec::new() },
-            strings(rule.get("path")).iter().map(|path| needle(path)).collect::<Vec<_>>(),
-            rule.get("certainty").and_then(toml::Value::as_str) == Some("unknown"),
+            "    Shipped {{ id: {id:?}, pack: {pack:?}, concern: Concern {{ on: {on:?}, tools: \"\", \
+             words: {:?}, programs: {:?}, needles: {:?}, kind: {:?} }}, text: {chunk:?} }},",
+            unique(effects).join(","),
+            if plain { unique(programs).join(",") } else { String::new() },
+            unique(needles).join("|"),
+            if unknown { "unknown" } else { "shipped" },
         );
     }
     code.push_str("];\n");
@@ -56,15 +63,24 @@ fn strings(value: Option<&toml::Value>) -> Vec<String> {
     }
 }
 
-/// The longest run of a path pattern without anything that stands for something else.
+fn unique(items: Vec<String>) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for item in items {
+        if !out.contains(&item) {
+            out.push(item);
+        }
+    }
+    out
+}
+
+/// The longest literal run of a path pattern, as `PathPattern::needle` finds it.
 fn needle(pattern: &str) -> String {
     pattern
-        .trim_start_matches(['~', '.'])
-        .trim_end_matches("/.")
-        .split(['*', '?', '[', ']', '\\'])
-        .max_by_key(|part| part.len())
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "." | "~") && !part.contains(['[', '\\']))
+        .flat_map(|part| part.split(['*', '?']))
+        .max_by_key(|run| run.len())
         .unwrap_or_default()
-        .trim_end_matches('/')
         .to_string()
 }
 

@@ -10,6 +10,7 @@ use crate::event::{Event, Kind, KindSet};
 use crate::paths::{self, Paths};
 use crate::rule::fault::{Fault, Gravity};
 use crate::rule::file::{self, JournalConfig, Override, RuleFile};
+use crate::rule::index::{self, Index};
 use crate::rule::{Layer, Profile, Rule, shipped};
 use crate::trust;
 
@@ -31,6 +32,8 @@ pub struct Source {
     pub trusted: bool,
     /// Why the file as a whole does not count.
     pub refused: Option<String>,
+    /// Where its rules stand, when only those that could concern the call are read.
+    pub index: Option<Index>,
 }
 
 /// Everything that is configured, for one event or for all.
@@ -55,6 +58,7 @@ impl Config {
     /// Reads every layer. `only`: as for [`file::read`].
     pub fn load(paths: &Paths, project: &Path, only: Option<Kind>) -> Config {
         let mut config = Config::default();
+        let hook = only.map(|kind| (kind, paths.state.as_path()));
         let project_files = [
             (Layer::Local, project.join(paths::LOCAL_FILE)),
             (Layer::Project, project.join(paths::PROJECT_FILE)),
@@ -62,7 +66,7 @@ impl Config {
         let own = [(Layer::Managed, paths.managed.clone()), (Layer::User, paths.user_config())];
         let mut store = None;
         for (layer, path) in own.into_iter().chain(project_files) {
-            let Some(mut source) = read(layer, path, only) else { continue };
+            let Some(mut source) = read(layer, path, hook) else { continue };
             if layer.is_project() {
                 let store = store.get_or_insert_with(|| trust::Store::load(&paths.trust()));
                 source.trusted = store.approves(&source.path, &source.text);
@@ -73,12 +77,30 @@ impl Config {
         config
     }
 
+    /// The rules of files that take effect for the call, in the order of the sources.
+    pub fn files(&self, event: &Event, analysis: &Analysis) -> Vec<Rc<Rule>> {
+        let mut rules = Vec::with_capacity(self.rules.len());
+        for source in self.sources.iter().filter(|source| source.refused.is_none()) {
+            match &source.index {
+                Some(index) => rules.extend(
+                    index
+                        .rules(&source.text, &source.path, source.layer, event, analysis)
+                        .iter()
+                        .filter_map(|rule| effective(source, rule)),
+                ),
+                None => rules
+                    .extend(source.file.rules.iter().filter_map(|rule| effective(source, rule))),
+            }
+        }
+        rules
+    }
+
     /// The shipped rules that could speak of the call; all of them where there is none.
     pub fn shipped(&self, call: Option<(&Event, &Analysis)>) -> Vec<Rc<Rule>> {
         shipped::RULES
             .iter()
             .filter(|_| !self.only_files)
-            .filter(|one| call.is_none_or(|(event, analysis)| one.concerns(event, analysis)))
+            .filter(|one| call.is_none_or(|(event, analysis)| one.concern.holds(event, analysis)))
             .filter(|one| self.pack_enabled(one.pack))
             .filter_map(|one| {
                 let mut rule = one.rule()?;
@@ -135,18 +157,8 @@ impl Config {
         if !source.layer.is_project() && self.sources.iter().all(|s| s.file.journal.is_none()) {
             self.journal = file.journal.clone().unwrap_or_default();
         }
-        if source.trusted {
-            self.rules.extend(file.rules.iter().cloned());
-            return;
-        }
-        let gates = KindSet::of(&[Kind::PreToolUse, Kind::PermissionRequest]);
-        for rule in file.rules.iter().filter(|rule| rule.only_tightens()) {
-            let mut rule = Rule::clone(rule);
-            rule.on = rule.on.intersect(gates);
-            if !rule.on.is_empty() {
-                self.rules.push(Rc::new(rule));
-            }
-        }
+        let effective = file.rules.iter().filter_map(|rule| effective(source, rule));
+        self.rules.extend(effective);
     }
 
     /// The layers that may change shipped rules, highest authority first.
@@ -199,8 +211,27 @@ impl Config {
     }
 }
 
+/// The rule as far as it takes effect: of a project's file that nobody trusted, only what denies
+/// or asks on a tool call.
+fn effective(source: &Source, rule: &Rc<Rule>) -> Option<Rc<Rule>> {
+    if source.trusted {
+        return Some(Rc::clone(rule));
+    }
+    let gates = KindSet::of(&[Kind::PreToolUse, Kind::PermissionRequest]);
+    let on = rule.on.intersect(gates);
+    if !rule.only_tightens() || on.is_empty() {
+        return None;
+    }
+    let mut rule = Rc::clone(rule);
+    Rc::make_mut(&mut rule).on = on;
+    Some(rule)
+}
+
 /// Reads one file; None where there is none.
-pub fn read(layer: Layer, path: PathBuf, only: Option<Kind>) -> Option<Source> {
+///
+/// For an event on the hook path, with the state directory: an index that an earlier event left is
+/// used, or one is left for later events.
+pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<Source> {
     let mut source = Source {
         layer,
         path,
@@ -208,6 +239,7 @@ pub fn read(layer: Layer, path: PathBuf, only: Option<Kind>) -> Option<Source> {
         file: RuleFile::default(),
         trusted: !layer.is_project(),
         refused: None,
+        index: None,
     };
     let bytes = match read_bytes(&source.path, layer) {
         Ok(bytes) => bytes,
@@ -232,7 +264,19 @@ pub fn read(layer: Layer, path: PathBuf, only: Option<Kind>) -> Option<Source> {
             return Some(source);
         }
     }
-    source.file = file::read(&source.text, &source.path, layer, only);
+    if let Some((kind, state)) = hook {
+        source.index = Index::load(state, &source.path, &source.text);
+        if let Some(index) = &source.index {
+            source.file = index.rest(&source.text, &source.path, layer);
+            return Some(source);
+        }
+        source.file = file::read(&source.text, &source.path, layer, Some(kind));
+        if source.file.faults.is_empty() {
+            index::save(state, &source.path, layer, &source.text);
+        }
+        return Some(source);
+    }
+    source.file = file::read(&source.text, &source.path, layer, None);
     Some(source)
 }
 

@@ -78,8 +78,9 @@ struct Judge<'a> {
 
 /// Judges the event.
 pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<'_>) -> Judgement {
+    let files = config.files(event, analysis);
     let shipped = config.shipped(Some((event, analysis)));
-    let rules: Vec<&Rule> = config.rules.iter().chain(&shipped).map(Rc::as_ref).collect();
+    let rules: Vec<&Rule> = files.iter().chain(&shipped).map(Rc::as_ref).collect();
     let judge =
         Judge { event, analysis, config, world, out: Judgement::default(), voices: Vec::new() };
     judge.run(&rules)
@@ -112,8 +113,9 @@ impl<'a> Judge<'a> {
                 let analysis = effect::analyse(&event, self.world.place);
                 // Deny and ask judge both inputs, allow only the new one.
                 self.stops(&matches, self.event, self.analysis);
+                let files = self.config.files(&event, &analysis);
                 let shipped = self.config.shipped(Some((&event, &analysis)));
-                let all: Vec<&Rule> = self.config.rules.iter().chain(&shipped).map(Rc::as_ref).collect();
+                let all: Vec<&Rule> = files.iter().chain(&shipped).map(Rc::as_ref).collect();
                 let again: Vec<Match<'_>> =
                     self.matches_quietly(&all, &event, &analysis).into_iter().collect();
                 self.out.answer.input = Some(input);

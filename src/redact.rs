@@ -85,11 +85,11 @@ pub fn patterns(text: &str, patterns: &[Regex]) -> String {
 
 fn mask(text: &str, regex: &Regex) -> String {
     let Some(regex) = regex.get() else { return text.to_string() };
-    let replaced = regex.replace_all(text.as_bytes(), |found: &regex::bytes::Captures<'_>| {
-        let kept = found.get(1).map_or(&b""[..], |kept| kept.as_bytes());
-        [kept, MASK.as_bytes()].concat()
-    });
-    String::from_utf8_lossy(&replaced).into_owned()
+    regex
+        .replace_all(text, |found: &regex_lite::Captures<'_>| {
+            format!("{}{MASK}", found.get(1).map_or("", |kept| kept.as_str()))
+        })
+        .into_owned()
 }
 
 #[cfg(test)]

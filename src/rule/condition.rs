@@ -271,6 +271,24 @@ impl Conditions {
         true
     }
 
+    /// The tools, where each is a plain name that stands for itself alone.
+    pub fn plain_tools(&self) -> Option<Vec<String>> {
+        self.tool
+            .iter()
+            .map(|name| match &name.kind {
+                NameKind::Glob(text)
+                    if !name.excludes
+                        && !glob::is_glob(text)
+                        && !text.starts_with("mcp__")
+                        && !matches!(text.as_str(), "Agent" | "Task" | "") =>
+                {
+                    Some(text.clone())
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
     /// Do any of these speak of a single effect?
     pub fn speaks_of_effects(&self) -> bool {
         !self.effect.is_empty()

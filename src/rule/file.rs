@@ -666,7 +666,7 @@ fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
         all.extend(template.regexes());
     }
     for regex in all.into_iter().chain(&owned) {
-        if let Some(why) = regex.fault(r.only.is_none()) {
+        if let Some(why) = regex.fault() {
             r.fault("bad-regex", format!("`{}`: {why}", regex.source), None, id.clone());
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! `file.rs` reads rule files and collects every fault, `condition.rs` holds each kind of condition
 //! with its keys, its test and its documentation, `command.rs`, `path.rs` and `glob.rs` are the
-//! patterns, `template.rs` the texts with placeholders, `shipped.rs` the packs inside the binary.
+//! patterns, `template.rs` the texts with placeholders, `shipped.rs` the packs inside the binary;
+//! `concern.rs` and `index.rs` keep the hook path from reading what the call cannot concern.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -12,10 +13,12 @@ use crate::event::KindSet;
 use crate::verdict::Verb;
 
 pub mod command;
+pub mod concern;
 pub mod condition;
 pub mod fault;
 pub mod file;
 pub mod glob;
+pub mod index;
 pub mod path;
 pub mod shipped;
 pub mod template;
@@ -148,7 +151,7 @@ pub enum Otherwise {
 }
 
 /// What to take out of a tool's result.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Redact {
     /// What the journal takes for secrets.
     Secrets,
@@ -157,7 +160,7 @@ pub enum Redact {
 }
 
 /// One sound rule.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rule {
     /// `[a-z0-9-]+`, unique in its file.
     pub id: String,
@@ -259,12 +262,17 @@ pub enum Profile {
     Strict,
 }
 
-/// A regular expression over bytes, compiled when it is first asked.
+/// A regular expression, compiled when it is first asked.
+///
+/// regex-lite on purpose: linear in the text like `regex`, without tables for Unicode, and compiled
+/// in microseconds, where `regex` takes half a millisecond (it asks the machine for its processors).
 #[derive(Debug, Clone)]
 pub struct Regex {
     /// As written.
     pub source: String,
-    compiled: OnceLock<Option<regex::bytes::Regex>>,
+    /// A text that stands in whatever the pattern matches, in lower case; empty where unknown.
+    needle: OnceLock<String>,
+    compiled: OnceLock<Option<regex_lite::Regex>>,
 }
 
 impl PartialEq for Regex {
@@ -281,43 +289,148 @@ impl Regex {
 
     /// A pattern that is compiled later.
     pub fn new(source: impl Into<String>) -> Regex {
-        Regex { source: source.into(), compiled: OnceLock::new() }
+        Regex { source: source.into(), needle: OnceLock::new(), compiled: OnceLock::new() }
     }
 
-    /// Why the pattern cannot be used, where it cannot. Compiling costs half a millisecond (a pool
-    /// asks the machine how many processors there are), reading it some microseconds; what only
-    /// compiling tells is that a pattern is too large.
-    pub fn fault(&self, compile: bool) -> Option<String> {
-        let text = if compile {
-            Self::build(&self.source).err()?.to_string()
-        } else {
-            regex_syntax::ParserBuilder::new()
-                .unicode(false)
-                .utf8(false)
-                .build()
-                .parse(&self.source)
-                .err()?
-                .to_string()
-        };
-        // The last line of the crate's multi-line report says what is wrong.
-        Some(text.lines().last().unwrap_or(&text).trim_start_matches("error: ").to_string())
+    /// Why the pattern cannot be used, where it cannot.
+    pub fn fault(&self) -> Option<String> {
+        if self.get().is_some() {
+            return None;
+        }
+        Self::build(&self.source).err().map(|error| error.to_string())
     }
 
     /// The compiled pattern; None where it cannot be compiled, which loading has reported.
-    pub fn get(&self) -> Option<&regex::bytes::Regex> {
+    pub fn get(&self) -> Option<&regex_lite::Regex> {
         self.compiled.get_or_init(|| Self::build(&self.source).ok()).as_ref()
     }
 
     /// Does it match anywhere in the text?
     pub fn is_match(&self, text: &str) -> bool {
-        self.get().is_some_and(|regex| regex.is_match(text.as_bytes()))
+        let needle = self.needle.get_or_init(|| literal(&self.source));
+        contains_folded(text, needle) && self.get().is_some_and(|regex| regex.is_match(text))
     }
 
-    fn build(source: &str) -> Result<regex::bytes::Regex, regex::Error> {
-        regex::bytes::RegexBuilder::new(source)
-            .unicode(false)
-            .size_limit(Self::SIZE_LIMIT)
-            .dfa_size_limit(Self::SIZE_LIMIT)
-            .build()
+    fn build(source: &str) -> Result<regex_lite::Regex, regex_lite::Error> {
+        regex_lite::RegexBuilder::new(source).size_limit(Self::SIZE_LIMIT).build()
+    }
+}
+
+/// Does the text hold the ASCII needle, which is in lower case, in any case?
+fn contains_folded(text: &str, needle: &str) -> bool {
+    let (text, needle) = (text.as_bytes(), needle.as_bytes());
+    let Some((&first, rest)) = needle.split_first() else { return true };
+    let mut at = 0;
+    while let Some(found) =
+        memchr::memchr2(first, first.to_ascii_uppercase(), text.get(at..).unwrap_or_default())
+    {
+        at += found + 1;
+        if text.get(at..at + rest.len()).is_some_and(|next| next.eq_ignore_ascii_case(rest)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The longest text that every match of the pattern holds, as far as a look over it can tell:
+/// nothing inside groups and classes counts, and nothing at all where there are alternatives.
+fn literal(pattern: &str) -> String {
+    let mut rest = pattern;
+    for flags in ["(?i)", "(?s)", "(?m)", "(?is)", "(?im)", "(?ms)"] {
+        rest = rest.strip_prefix(flags).unwrap_or(rest);
+    }
+    if rest.contains('|') || rest.contains("(?") {
+        return String::new();
+    }
+    let mut best = String::new();
+    let mut run = String::new();
+    let mut chars = rest.chars().peekable();
+    let mut depth = 0;
+    while let Some(c) = chars.next() {
+        let literal = match c {
+            '\\' => match chars.next() {
+                Some(escaped) if escaped.is_ascii_punctuation() => Some(escaped),
+                Some('b' | 'B' | 'd' | 'D' | 'w' | 'W' | 's' | 'S' | 'A' | 'z') => None,
+                // Code points and whatever else comes: not worth following.
+                _ => return String::new(),
+            },
+            '[' => {
+                let mut first = true;
+                while let Some(inside) = chars.next() {
+                    match inside {
+                        '\\' => {
+                            chars.next();
+                        }
+                        // Classes can hold classes: too much for a look.
+                        '[' => return String::new(),
+                        ']' if !first => break,
+                        '^' if first => continue,
+                        _ => {}
+                    }
+                    first = false;
+                }
+                None
+            }
+            '(' => {
+                depth += 1;
+                None
+            }
+            ')' => {
+                depth -= 1;
+                None
+            }
+            '{' => {
+                chars.by_ref().find(|c| *c == '}');
+                None
+            }
+            '.' | '^' | '$' | '*' | '+' | '?' | '}' | ']' => None,
+            c => Some(c),
+        };
+        // Only plain ASCII outside of groups, and not where it may be left out.
+        let optional = matches!(chars.peek(), Some('*' | '?' | '{'));
+        match literal {
+            Some(c) if depth == 0 && c.is_ascii() && !optional => run.push(c.to_ascii_lowercase()),
+            _ => {
+                if run.len() > best.len() {
+                    best.clone_from(&run);
+                }
+                run.clear();
+            }
+        }
+    }
+    if run.len() > best.len() { run } else { best }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn literals_of_patterns() {
+        for (pattern, wanted) in [
+            (r"(?i)\bdo not merge\b", "do not merge"),
+            ("colou?r", "colo"),
+            ("a+bc", "bc"),
+            ("x{2}yz", "yz"),
+            ("(abc)?de", "de"),
+            ("[abc]def", "def"),
+            ("a|bcd", ""),
+            (r"\d{3}-token", "-token"),
+            (r"a\.b", "a.b"),
+        ] {
+            assert_eq!(literal(pattern), wanted, "{pattern}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_literal_never_hides_a_match(
+            pattern in r"(\(\?i\))?([ab.*+?^$]|\[ab\]|\(a\)|\\w|\\b|a\{1,2\}){0,8}",
+            text in "[abAB]{0,8}",
+        ) {
+            let Ok(oracle) = regex_lite::Regex::new(&pattern) else { return Ok(()) };
+            prop_assert_eq!(Regex::new(pattern.clone()).is_match(&text), oracle.is_match(&text), "{}", pattern);
+        }
     }
 }

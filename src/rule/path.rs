@@ -158,6 +158,21 @@ impl PathPattern {
         within(&target.lexical) && (target.lexical == target.resolved || within(&target.resolved))
     }
 
+    /// The longest literal run of a component: it stands in every path that the pattern names.
+    /// Empty where there is none.
+    pub fn needle(&self) -> &str {
+        self.parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Literal(text) | Part::Glob(text) => Some(text),
+                Part::Any => None,
+            })
+            .filter(|text| !text.contains(['[', '\\']))
+            .flat_map(|text| text.split(['*', '?']))
+            .max_by_key(|run| run.len())
+            .unwrap_or_default()
+    }
+
     /// The first file name in the pattern that is literal, as a cheap test for shadowing.
     pub fn text(&self) -> String {
         let mut out = match self.base {

@@ -211,8 +211,7 @@ fn substitute(value: String, substitutions: &[Substitution]) -> String {
     for one in substitutions {
         if let Some(regex) = one.pattern.get() {
             let limit = usize::from(!one.all);
-            let bytes = regex.replacen(value.as_bytes(), limit, one.replacement.as_bytes());
-            value = String::from_utf8_lossy(&bytes).into_owned();
+            value = regex.replacen(&value, limit, one.replacement.as_str()).into_owned();
         }
     }
     value

@@ -1,0 +1,150 @@
+//! Which calls a rule could concern, as one line of text: so that a rule is only read when the call
+//! at hand could be its business.
+//!
+//! The build writes these lines for the shipped rules, the hook path for the files of users
+//! (`index.rs`). A no is certain, a yes is not: what cannot be told cheaply is left empty, and
+//! empty means any.
+
+use crate::effect::{Analysis, Effect, Extent, Grade, SubCommand, Target, Word};
+use crate::event::Event;
+
+use super::path::FOLD;
+use super::{Certainty, Layer, Rule};
+
+/// The line of a rule, taken apart. Lists are separated by commas, needles by bars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Concern<'t> {
+    /// The events by name, `*` for all.
+    pub on: &'t str,
+    /// The tools, where all are plain names.
+    pub tools: &'t str,
+    /// The words of `effect`.
+    pub words: &'t str,
+    /// The programs of `command`, where all are plain names.
+    pub programs: &'t str,
+    /// The longest literal part of each path pattern.
+    pub needles: &'t str,
+    /// `unknown` = only what is not understood; `shipped` = it does not fire on that.
+    pub kind: &'t str,
+}
+
+impl<'t> Concern<'t> {
+    /// Takes a line apart: six fields with tabs between them.
+    pub fn parse(line: &'t str) -> Option<Concern<'t>> {
+        let mut rest = line;
+        let mut field = || {
+            let end = memchr::memchr(b'\t', rest.as_bytes())?;
+            let field = &rest[..end];
+            rest = &rest[end + 1..];
+            Some(field)
+        };
+        let (on, tools, words) = (field()?, field()?, field()?);
+        let (programs, needles) = (field()?, field()?);
+        Some(Concern { on, tools, words, programs, needles, kind: rest })
+    }
+
+    /// Could the rule speak of this event?
+    pub fn holds(&self, event: &Event, analysis: &Analysis) -> bool {
+        if self.on != "*" && !listed(self.on, event.kind.name()) {
+            return false;
+        }
+        if !self.tools.is_empty() && !listed(self.tools, &event.tool) {
+            return false;
+        }
+        if self.kind == "unknown" {
+            return analysis.effects.iter().any(|effect| effect.grade == Grade::Unknown);
+        }
+        let speaks_of_effects = !self.words.is_empty() || !self.needles.is_empty();
+        (!speaks_of_effects || analysis.effects.iter().any(|effect| self.could_be(effect)))
+            && (self.programs.is_empty()
+                || analysis.commands.iter().any(|command| self.could_run(command)))
+    }
+
+    fn could_be(&self, effect: &Effect) -> bool {
+        if !self.words.is_empty() && !listed(self.words, effect.word.text()) {
+            return false;
+        }
+        if self.needles.is_empty() {
+            return true;
+        }
+        match &effect.path {
+            Some(target) => self.could_name(target),
+            None => effect.grade == Grade::Unknown && self.kind != "shipped",
+        }
+    }
+
+    /// Each pattern's needle must stand somewhere in the path, unless the target is more than one
+    /// path.
+    fn could_name(&self, target: &Target) -> bool {
+        target.extent != Extent::Exact
+            || FOLD
+            || self
+                .needles
+                .split('|')
+                .any(|needle| target.lexical.contains(needle) || target.resolved.contains(needle))
+    }
+
+    fn could_run(&self, command: &SubCommand) -> bool {
+        command.name.is_empty() || listed(self.programs, &command.name)
+    }
+}
+
+fn listed(list: &str, name: &str) -> bool {
+    let mut rest = list;
+    loop {
+        let end = memchr::memchr(b',', rest.as_bytes()).unwrap_or(rest.len());
+        if &rest[..end] == name {
+            return true;
+        }
+        match rest.get(end + 1..) {
+            Some(more) => rest = more,
+            None => return false,
+        }
+    }
+}
+
+/// The line of a rule.
+pub fn line(rule: &Rule) -> String {
+    let conditions = &rule.conditions;
+    let on = if rule.on == crate::event::KindSet::ALL {
+        "*".to_string()
+    } else {
+        join(',', rule.on.iter().map(|kind| kind.name().to_string()))
+    };
+    let tools = conditions.plain_tools().map(|tools| join(',', tools)).unwrap_or_default();
+    let words = join(',', conditions.effect.iter().map(|word: &Word| word.text().to_string()));
+    let programs: Option<Vec<Vec<&str>>> = conditions
+        .command
+        .iter()
+        .map(|pattern| if pattern.excludes { None } else { pattern.programs() })
+        .collect();
+    let programs = programs
+        .map(|lists| join(',', lists.into_iter().flatten().map(str::to_string)))
+        .unwrap_or_default();
+    // A list of exclusions holds for every other path.
+    let named = conditions.path.iter().any(|pattern| !pattern.excludes);
+    let needles = if named {
+        join('|', conditions.path.iter().filter(|p| !p.excludes).map(|p| p.needle().to_string()))
+    } else {
+        String::new()
+    };
+    let kind = match (rule.certainty, rule.layer()) {
+        (Certainty::Unknown, _) => "unknown",
+        (_, Layer::Pack) => "shipped",
+        _ => "",
+    };
+    [on, tools, words, programs, needles, kind.to_string()].join("\t")
+}
+
+/// A list as one field; nothing where an item holds a separator.
+fn join(separator: char, items: impl IntoIterator<Item = String>) -> String {
+    let mut unique: Vec<String> = Vec::new();
+    for item in items {
+        if !unique.contains(&item) {
+            unique.push(item);
+        }
+    }
+    let items = unique;
+    let clean = |item: &String| !item.contains([',', '|', '\t', '\n', '\r']);
+    if items.iter().all(clean) { items.join(&separator.to_string()) } else { String::new() }
+}

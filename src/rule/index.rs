@@ -1,0 +1,237 @@
+//! The index of a rule file: where each rule stands and what it could concern.
+//!
+//! Reading thirty rules costs as much as everything else on the hook path together. So the first
+//! event after a change reads and checks the whole file, and leaves an index in the state directory,
+//! bound to the file's exact content; later events read only the rules that could concern them. A
+//! file with a fault, or one whose rules do not read the same alone as together, has no index.
+
+use std::fs;
+use std::path::Path;
+use std::rc::Rc;
+
+use memchr::memchr;
+
+use crate::effect::Analysis;
+use crate::event::Event;
+use crate::journal::create_private_dir;
+use crate::trust;
+
+use super::concern::{self, Concern};
+use super::file::{self, RuleFile};
+use super::{Layer, Rule};
+
+/// Changes with the format and with the program: an index of another version is none.
+const HEADER: &str = concat!("hookctl-index 1 ", env!("CARGO_PKG_VERSION"));
+/// Stands behind the hash where the file holds nothing but rules.
+const ONLY_RULES: &str = " only-rules\n";
+/// Files with fewer rules are read as fast without.
+const FEWEST: usize = 4;
+
+/// An index, as its own text.
+#[derive(Debug, Clone)]
+pub struct Index {
+    text: String,
+}
+
+struct Entry<'t> {
+    start: usize,
+    end: usize,
+    line: usize,
+    concern: &'t str,
+}
+
+impl Index {
+    /// The index of this very content, if there is one.
+    pub fn load(state: &Path, file: &Path, text: &str) -> Option<Index> {
+        let index = Index { text: fs::read_to_string(place(state, file)?).ok()? };
+        let bound = index.text.strip_prefix(HEADER)?.strip_prefix(' ')?.get(..64)?;
+        (bound == trust::hash(text.as_bytes())).then_some(index)
+    }
+
+    /// What the file holds beside its rules.
+    pub fn rest(&self, text: &str, path: &Path, layer: Layer) -> RuleFile {
+        // Said once for all behind the hash.
+        if self.text.get(HEADER.len() + 65..).is_some_and(|rest| rest.starts_with(ONLY_RULES)) {
+            return RuleFile::default();
+        }
+        let mut rest = String::new();
+        let mut done = 0;
+        for entry in self.entries() {
+            rest.push_str(text.get(done..entry.start).unwrap_or_default());
+            done = entry.end;
+        }
+        rest.push_str(text.get(done..).unwrap_or_default());
+        file::read(&rest, path, layer, None)
+    }
+
+    /// The rules that could concern the call, in file order.
+    pub fn rules(
+        &self,
+        text: &str,
+        path: &Path,
+        layer: Layer,
+        event: &Event,
+        analysis: &Analysis,
+    ) -> Vec<Rc<Rule>> {
+        let concerned = |entry: &Entry<'_>| {
+            Concern::parse(entry.concern).is_none_or(|concern| concern.holds(event, analysis))
+        };
+        self.entries()
+            .filter(concerned)
+            .filter_map(|entry| {
+                let chunk = text.get(entry.start..entry.end)?;
+                let mut rule = file::read(chunk, path, layer, Some(event.kind)).rules.pop()?;
+                Rc::make_mut(&mut rule).line += entry.line - 1;
+                Some(rule)
+            })
+            .collect()
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let start = memchr(b'\n', self.text.as_bytes()).map_or(self.text.len(), |at| at + 1);
+        let mut rest = &self.text[start..];
+        std::iter::from_fn(move || {
+            let end = memchr(b'\n', rest.as_bytes())?;
+            let line = &rest[..end];
+            rest = &rest[end + 1..];
+            let mut at = 0;
+            let mut number = || {
+                let end = memchr(b'\t', &line.as_bytes()[at..])? + at;
+                let number = line[at..end].parse().ok()?;
+                at = end + 1;
+                Some(number)
+            };
+            let (start, end, number) = (number()?, number()?, number()?);
+            Some(Entry { start, end, line: number, concern: &line[at..] })
+        })
+    }
+}
+
+/// Leaves an index of the file for later events, where it can have one.
+pub fn save(state: &Path, path: &Path, layer: Layer, text: &str) {
+    let Some(target) = place(state, path) else { return };
+    let Some(index) = build(path, layer, text) else { return };
+    let Some(dir) = target.parent() else { return };
+    let draft = dir.join(format!("draft-{}", std::process::id()));
+    let written = create_private_dir(dir)
+        .and_then(|()| fs::write(&draft, &index.text))
+        .and_then(|()| fs::rename(&draft, &target));
+    if written.is_err() {
+        let _ = fs::remove_file(draft);
+    }
+}
+
+fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
+    let whole = file::read(text, path, layer, None);
+    if !whole.faults.is_empty() || whole.rules.len() < FEWEST {
+        return None;
+    }
+    let chunks = chunks(text);
+    let bound = trust::hash(text.as_bytes());
+    let mut index = format!("{HEADER} {bound}\n");
+    let mut found = Vec::new();
+    for (start, end) in &chunks {
+        let mut alone = file::read(&text[*start..*end], path, layer, None);
+        let line = text[..*start].matches('\n').count() + 1;
+        // One rule and nothing else, or the file is written in a way that is not worth following.
+        let mut rule = alone.rules.pop()?;
+        if !alone.rules.is_empty() || !alone.faults.is_empty() {
+            return None;
+        }
+        Rc::make_mut(&mut rule).line += line - 1;
+        index.push_str(&format!("{start}\t{end}\t{line}\t{}\n", concern::line(&rule)));
+        found.push(rule);
+    }
+    let index = Index { text: index };
+    let rest = index.rest(text, path, layer);
+    let same = found == whole.rules
+        && rest.rules.is_empty()
+        && rest.faults.is_empty()
+        && rest.profile == whole.profile
+        && rest.packs == whole.packs
+        && rest.remotes == whole.remotes
+        && rest.journal == whole.journal
+        && rest.overrides.len() == whole.overrides.len();
+    if !same {
+        return None;
+    }
+    let only_rules = rest.profile.is_none()
+        && rest.packs.is_empty()
+        && rest.remotes.is_empty()
+        && rest.journal.is_none()
+        && rest.overrides.is_empty();
+    if !only_rules {
+        return Some(index);
+    }
+    Some(Index { text: index.text.replacen('\n', ONLY_RULES, 1) })
+}
+
+/// From each `[rule.ID]` line to the next header of another table. That the pieces read the same as
+/// the whole is checked, so a header inside a text of several lines only costs the index.
+fn chunks(text: &str) -> Vec<(usize, usize)> {
+    let mut out: Vec<(usize, usize)> = Vec::new();
+    let mut open: Option<(usize, &str)> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with('[') {
+            let id = line.strip_prefix("[rule.").and_then(|rest| rest.split([']', '.']).next());
+            // `[rule.x.when]` belongs to `[rule.x]`.
+            let same = matches!((open, id), (Some((_, open)), Some(id)) if open == id);
+            if !same {
+                if let Some((start, _)) = open.take() {
+                    out.push((start, at));
+                }
+                open = id.map(|id| (at, id));
+            }
+        }
+        at += line.len();
+    }
+    if let Some((start, _)) = open {
+        out.push((start, at));
+    }
+    out
+}
+
+fn place(state: &Path, file: &Path) -> Option<std::path::PathBuf> {
+    let name = trust::hash(file.to_str()?.as_bytes());
+    Some(state.join("index").join(&name[..32]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "profile = \"strict\"\n# a comment\n[rule.a]\ntool = \"Read\"\ndeny = \"x\"\n\
+        [rule.b]\ncommand = \"git push\"\n[rule.b.when]\nsubagent = true\n[rule.b.unless]\npath = \"x\"\n\
+        [rule.c]\ndeny = \"\"\"\n[rule.fake]\n\"\"\"\npath = \".env\"\n[pack]\ngit = false\n[rule.d]\non = \"Stop\"\nblock = \"x\"\n";
+
+    #[test]
+    fn pieces_read_the_same_as_the_whole_or_there_is_no_index() {
+        let path = Path::new("/f.toml");
+        // The header inside a text makes it a file that is not worth following.
+        assert!(build(path, Layer::User, FILE).is_none());
+        let plain = FILE.replace("[rule.fake]\n", "").replace(
+            "command = \"git push\"\n",
+            "command = \"git push\"\nask = \"x\"\n",
+        );
+        let index = build(path, Layer::User, &plain).expect("an index");
+        let rest = index.rest(&plain, path, Layer::User);
+        assert_eq!(rest.profile, Some(crate::rule::Profile::Strict));
+        assert_eq!(rest.packs, [("git".to_string(), false)]);
+        assert_eq!(index.entries().count(), 4);
+    }
+
+    #[test]
+    fn an_index_is_bound_to_the_content() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = Path::new("/f.toml");
+        let text: String =
+            (0..6).map(|i| format!("[rule.r{i}]\ntool = \"Read\"\ndeny = \"x\"\n")).collect();
+        save(dir.path(), path, Layer::User, &text);
+        assert!(Index::load(dir.path(), path, &text).is_some());
+        assert!(Index::load(dir.path(), path, &format!("{text}\n")).is_none());
+        assert!(Index::load(dir.path(), Path::new("/g.toml"), &text).is_none());
+        save(dir.path(), Path::new("/bad.toml"), Layer::User, &format!("{text}frob = 1\n"));
+        assert!(Index::load(dir.path(), Path::new("/bad.toml"), &text).is_none());
+    }
+}
