@@ -16,9 +16,10 @@ fn main() {
     // Only where panics abort: the release profile says so, a debug build unwinds.
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
     if is("CARGO_CFG_TARGET_ENV", "musl") && is("PROFILE", "release") {
-        let script = std::path::Path::new("build/no-unwind.ld");
-        println!("cargo:rerun-if-changed={}", script.display());
-        let script = std::fs::canonicalize(script).expect("build/no-unwind.ld is there");
-        println!("cargo:rustc-link-arg-bins=-Wl,-T,{}", script.display());
+        for script in ["build/no-unwind.ld", "build/hot.ld"] {
+            println!("cargo:rerun-if-changed={script}");
+            let script = std::fs::canonicalize(script).expect("the linker scripts are there");
+            println!("cargo:rustc-link-arg-bins=-Wl,-T,{}", script.display());
+        }
     }
 }
