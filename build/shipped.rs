@@ -17,14 +17,9 @@ pub fn generate(out: &Path) {
         let id = header.trim_start_matches("[rule.").trim_end_matches(']');
         let rule = rules[id].as_table().expect("a rule is a table");
         let pack = pack_of(&text, chunk);
-        let programs: Vec<String> = strings(rule.get("command"))
-            .iter()
-            .map(|pattern| pattern.split_whitespace().next().unwrap_or("*").to_string())
-            .collect();
-        // A program that is a glob or a group of alternatives could be anything.
-        let plain = programs
-            .iter()
-            .all(|p| p.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)));
+        let programs: Vec<String> =
+            strings(rule.get("command")).iter().flat_map(|pattern| programs(pattern)).collect();
+        let plain = programs.iter().all(|p| !p.contains(['*', '?', '[', '(']));
         let effects: Vec<String> = strings(rule.get("effect"))
             .iter()
             .flat_map(|word| match word.as_str() {
@@ -61,6 +56,29 @@ fn strings(value: Option<&toml::Value>) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The program of a command pattern with its first operand, as `CommandPattern::programs` finds
+/// them: one for each alternative.
+fn programs(pattern: &str) -> Vec<String> {
+    let spaced = pattern.replace('(', " ( ").replace(')', " ) ").replace('|', " | ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let program = words[0];
+    let operands: Vec<&str> = match words.get(1) {
+        Some(&"(") => words[2..]
+            .split(|word| *word == ")")
+            .next()
+            .unwrap_or_default()
+            .split(|word| *word == "|")
+            .map(|way| way.first().copied().unwrap_or_default())
+            .collect(),
+        other => other.copied().into_iter().collect(),
+    };
+    let plain = |word: &&str| !word.starts_with('-') && !word.contains(['*', '?', '[', '$']);
+    if operands.is_empty() || !operands.iter().all(plain) {
+        return vec![program.to_string()];
+    }
+    operands.iter().map(|operand| format!("{program} {operand}")).collect()
 }
 
 fn unique(items: Vec<String>) -> Vec<String> {

@@ -83,12 +83,10 @@ impl CommandPattern {
         } else {
             (text, text == "*")
         };
-        let words: Vec<String> = body
-            .split_whitespace()
-            .map(|word| if word == "*" { "**".into() } else { word.to_string() })
-            .collect();
+        let words: Vec<&str> =
+            body.split_whitespace().map(|word| if word == "*" { "**" } else { word }).collect();
         let mut form = if words.is_empty() || body == "*" {
-            concrete(vec!["*".into()], false)?
+            concrete(vec!["*"], false)?
         } else {
             concrete(words, false)?
         };
@@ -97,11 +95,18 @@ impl CommandPattern {
         Ok(CommandPattern { forms: vec![form], excludes: false })
     }
 
-    /// The programs that the pattern names, where every form names one without globs.
-    pub fn programs(&self) -> Option<Vec<&str>> {
+    /// The programs that the pattern names, each with its first operand where that is a plain word:
+    /// `git push`. None where a form names a program by a glob.
+    pub fn programs(&self) -> Option<Vec<String>> {
         self.forms
             .iter()
-            .map(|form| (!glob::is_glob(&form.program)).then_some(form.program.as_str()))
+            .map(|form| match form.items.first() {
+                _ if glob::is_glob(&form.program) => None,
+                Some(Item::Operand(word)) if !glob::is_glob(word) => {
+                    Some(format!("{} {word}", form.program))
+                }
+                _ => Some(form.program.clone()),
+            })
             .collect()
     }
 
@@ -277,7 +282,14 @@ fn tokenize(text: &str) -> Result<Vec<Token>, String> {
     }
     // Brackets and bars stand alone even without blanks around them; `[a(]` is not a case worth
     // a grammar of its own.
-    let spaced = text.replace('(', " ( ").replace(')', " ) ").replace('|', " | ");
+    let mut spaced = String::with_capacity(text.len() * 2);
+    for c in text.chars() {
+        if matches!(c, '(' | ')' | '|') {
+            spaced.extend([' ', c, ' ']);
+        } else {
+            spaced.push(c);
+        }
+    }
     let mut out = Vec::new();
     let mut group: Option<Vec<Vec<String>>> = None;
     for word in spaced.split_whitespace() {
@@ -312,11 +324,11 @@ fn tokenize(text: &str) -> Result<Vec<Token>, String> {
 }
 
 /// Every way through the alternatives.
-fn expand(tokens: &[Token]) -> Result<Vec<Vec<String>>, String> {
-    let mut lists: Vec<Vec<String>> = vec![Vec::new()];
+fn expand(tokens: &[Token]) -> Result<Vec<Vec<&str>>, String> {
+    let mut lists: Vec<Vec<&str>> = vec![Vec::with_capacity(tokens.len())];
     for token in tokens {
         match token {
-            Token::Word(word) => lists.iter_mut().for_each(|list| list.push(word.clone())),
+            Token::Word(word) => lists.iter_mut().for_each(|list| list.push(word)),
             Token::Group(ways) => {
                 if lists.len() * ways.len() > MOST_ALTERNATIVES {
                     return Err(format!("more than {MOST_ALTERNATIVES} combinations"));
@@ -324,7 +336,12 @@ fn expand(tokens: &[Token]) -> Result<Vec<Vec<String>>, String> {
                 lists = lists
                     .iter()
                     .flat_map(|list| {
-                        ways.iter().map(move |way| [list.as_slice(), way.as_slice()].concat())
+                        ways.iter().map(move |way| {
+                            let mut words = Vec::with_capacity(list.len() + way.len() + 4);
+                            words.extend_from_slice(list);
+                            words.extend(way.iter().map(String::as_str));
+                            words
+                        })
                     })
                     .collect();
             }
@@ -333,7 +350,7 @@ fn expand(tokens: &[Token]) -> Result<Vec<Vec<String>>, String> {
     Ok(lists)
 }
 
-fn concrete(words: Vec<String>, closed: bool) -> Result<Concrete, String> {
+fn concrete(words: Vec<&str>, closed: bool) -> Result<Concrete, String> {
     let mut words = words.into_iter();
     let program = words.next().ok_or("the pattern is empty")?;
     if program.starts_with('-') {
@@ -349,7 +366,7 @@ fn concrete(words: Vec<String>, closed: bool) -> Result<Concrete, String> {
         return Err(format!("`{}` {why}", form.program));
     }
     for word in words {
-        if let Some(why) = glob::fault(&word) {
+        if let Some(why) = glob::fault(word) {
             return Err(format!("`{word}` {why}"));
         }
         if word == "**" {
@@ -357,11 +374,11 @@ fn concrete(words: Vec<String>, closed: bool) -> Result<Concrete, String> {
         } else if word.len() > 1 && word.starts_with('-') && word != "--" {
             let (name, value) = match word.split_once('=') {
                 Some((name, value)) => (name.to_string(), Some(value.to_string())),
-                None => (word, None),
+                None => (word.to_string(), None),
             };
             form.options.push(OptionPattern { name, value });
         } else {
-            form.items.push(Item::Operand(word));
+            form.items.push(Item::Operand(word.to_string()));
         }
     }
     Ok(form)

@@ -20,7 +20,7 @@ pub struct Concern<'t> {
     pub tools: &'t str,
     /// The words of `effect`.
     pub words: &'t str,
-    /// The programs of `command`, where all are plain names.
+    /// The programs of `command`, where all are plain names, with their first operand: `git push`.
     pub programs: &'t str,
     /// The longest literal part of each path pattern.
     pub needles: &'t str,
@@ -85,22 +85,33 @@ impl<'t> Concern<'t> {
     }
 
     fn could_run(&self, command: &SubCommand) -> bool {
-        command.name.is_empty() || listed(self.programs, &command.name)
+        command.name.is_empty()
+            || items(self.programs).any(|item| match item.split_once(' ') {
+                // The operand must be among the arguments, or one of them is not known.
+                Some((program, operand)) => {
+                    program == command.name
+                        && command
+                            .args
+                            .iter()
+                            .any(|arg| arg.text.as_deref().is_none_or(|text| text == operand))
+                }
+                None => item == command.name,
+            })
     }
 }
 
 fn listed(list: &str, name: &str) -> bool {
-    let mut rest = list;
-    loop {
-        let end = memchr::memchr(b',', rest.as_bytes()).unwrap_or(rest.len());
-        if &rest[..end] == name {
-            return true;
-        }
-        match rest.get(end + 1..) {
-            Some(more) => rest = more,
-            None => return false,
-        }
-    }
+    items(list).any(|item| item == name)
+}
+
+fn items(list: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(list);
+    std::iter::from_fn(move || {
+        let list = rest?;
+        let end = memchr::memchr(b',', list.as_bytes()).unwrap_or(list.len());
+        rest = list.get(end + 1..);
+        Some(&list[..end])
+    })
 }
 
 /// The line of a rule.
@@ -113,13 +124,13 @@ pub fn line(rule: &Rule) -> String {
     };
     let tools = conditions.plain_tools().map(|tools| join(',', tools)).unwrap_or_default();
     let words = join(',', conditions.effect.iter().map(|word: &Word| word.text().to_string()));
-    let programs: Option<Vec<Vec<&str>>> = conditions
+    let programs: Option<Vec<Vec<String>>> = conditions
         .command
         .iter()
         .map(|pattern| if pattern.excludes { None } else { pattern.programs() })
         .collect();
     let programs = programs
-        .map(|lists| join(',', lists.into_iter().flatten().map(str::to_string)))
+        .map(|lists| join(',', lists.into_iter().flatten()))
         .unwrap_or_default();
     // A list of exclusions holds for every other path.
     let named = conditions.path.iter().any(|pattern| !pattern.excludes);

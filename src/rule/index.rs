@@ -2,7 +2,7 @@
 //!
 //! Reading thirty rules costs as much as everything else on the hook path together. So the first
 //! event after a change reads and checks the whole file, and leaves an index in the state directory,
-//! bound to the file's exact content; later events read only the rules that could concern them. A
+//! bound to the file's exact content, of which it holds a copy; later events read only the rules that could concern them. A
 //! file with a fault, or one whose rules do not read the same alone as together, has no index.
 
 use std::fs;
@@ -14,23 +14,27 @@ use memchr::memchr;
 use crate::effect::Analysis;
 use crate::event::Event;
 use crate::journal::create_private_dir;
-use crate::trust;
 
 use super::concern::{self, Concern};
 use super::file::{self, RuleFile};
 use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
-const HEADER: &str = concat!("hookctl-index 1 ", env!("CARGO_PKG_VERSION"));
-/// Stands behind the hash where the file holds nothing but rules.
-const ONLY_RULES: &str = " only-rules\n";
+const HEADER: &str = concat!("hookctl-index 1 ", env!("CARGO_PKG_VERSION"), " ");
+/// Stands between the content and the entries.
+const END: &str = "\n--\n";
+/// Stands before the entries where the file holds nothing but rules.
+const ONLY_RULES: &str = "only rules\n";
 /// Files with fewer rules are read as fast without.
 const FEWEST: usize = 4;
 
 /// An index, as its own text.
 #[derive(Debug, Clone)]
 pub struct Index {
+    /// The whole file: header, path, content, entries.
     text: String,
+    /// Where the entries begin.
+    at: usize,
 }
 
 struct Entry<'t> {
@@ -43,15 +47,18 @@ struct Entry<'t> {
 impl Index {
     /// The index of this very content, if there is one.
     pub fn load(state: &Path, file: &Path, text: &str) -> Option<Index> {
-        let index = Index { text: fs::read_to_string(place(state, file)?).ok()? };
-        let bound = index.text.strip_prefix(HEADER)?.strip_prefix(' ')?.get(..64)?;
-        (bound == trust::hash(text.as_bytes())).then_some(index)
+        let stored = fs::read_to_string(place(state, file)?).ok()?;
+        // The content itself is compared: that is cheaper than any hash of it, and exact.
+        let rest = stored.strip_prefix(HEADER)?.strip_prefix(file.to_str()?)?.strip_prefix('\n')?;
+        let rest = rest.strip_prefix(text)?;
+        let rest = rest.strip_prefix(END)?;
+        let at = stored.len() - rest.len();
+        Some(Index { text: stored, at })
     }
 
     /// What the file holds beside its rules.
     pub fn rest(&self, text: &str, path: &Path, layer: Layer) -> RuleFile {
-        // Said once for all behind the hash.
-        if self.text.get(HEADER.len() + 65..).is_some_and(|rest| rest.starts_with(ONLY_RULES)) {
+        if self.text[self.at..].starts_with(ONLY_RULES) {
             return RuleFile::default();
         }
         let mut rest = String::new();
@@ -88,8 +95,8 @@ impl Index {
     }
 
     fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let start = memchr(b'\n', self.text.as_bytes()).map_or(self.text.len(), |at| at + 1);
-        let mut rest = &self.text[start..];
+        let rest = &self.text[self.at..];
+        let mut rest = rest.strip_prefix(ONLY_RULES).unwrap_or(rest);
         std::iter::from_fn(move || {
             let end = memchr(b'\n', rest.as_bytes())?;
             let line = &rest[..end];
@@ -127,8 +134,8 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
         return None;
     }
     let chunks = chunks(text);
-    let bound = trust::hash(text.as_bytes());
-    let mut index = format!("{HEADER} {bound}\n");
+    let head = format!("{HEADER}{}\n{text}{END}", path.to_str()?);
+    let mut entries = String::new();
     let mut found = Vec::new();
     for (start, end) in &chunks {
         let mut alone = file::read(&text[*start..*end], path, layer, None);
@@ -139,10 +146,10 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
             return None;
         }
         Rc::make_mut(&mut rule).line += line - 1;
-        index.push_str(&format!("{start}\t{end}\t{line}\t{}\n", concern::line(&rule)));
+        entries.push_str(&format!("{start}\t{end}\t{line}\t{}\n", concern::line(&rule)));
         found.push(rule);
     }
-    let index = Index { text: index };
+    let index = Index { at: head.len(), text: format!("{head}{entries}") };
     let rest = index.rest(text, path, layer);
     let same = found == whole.rules
         && rest.rules.is_empty()
@@ -163,7 +170,7 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     if !only_rules {
         return Some(index);
     }
-    Some(Index { text: index.text.replacen('\n', ONLY_RULES, 1) })
+    Some(Index { at: head.len(), text: format!("{head}{ONLY_RULES}{entries}") })
 }
 
 /// From each `[rule.ID]` line to the next header of another table. That the pieces read the same as
@@ -192,9 +199,12 @@ fn chunks(text: &str) -> Vec<(usize, usize)> {
     out
 }
 
+/// The index of a file: named by a short hash of its path (FNV-1a), which the index itself repeats.
 fn place(state: &Path, file: &Path) -> Option<std::path::PathBuf> {
-    let name = trust::hash(file.to_str()?.as_bytes());
-    Some(state.join("index").join(&name[..32]))
+    let name = file.to_str()?.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    Some(state.join("index").join(format!("{name:016x}")))
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! Everything is compared by components, never by text: `/etc` is not the beginning of
 //! `/etcetera`, and a pattern that names a directory covers what is below it.
 
+use std::cell::OnceCell;
+
 use crate::effect::{Extent, Target};
 
 use super::Truth;
@@ -46,26 +48,40 @@ pub struct PathPattern {
 /// The directories that patterns start from: each as it is called and with symlinks followed.
 #[derive(Debug, Clone, Default)]
 pub struct Bases {
-    /// The user's home.
-    pub home: Vec<String>,
-    /// The project's root.
-    pub project: Vec<String>,
+    home: BaseDir,
+    project: BaseDir,
 }
 
-impl Bases {
-    /// The bases for these two directories; asks the disk where they really are.
-    pub fn new(home: &str, project: &str) -> Bases {
-        let both = |dir: &str| {
-            let mut forms = vec![dir.trim_end_matches('/').to_string()];
-            if let Ok(real) = std::fs::canonicalize(dir)
+/// One such directory. The disk is only asked when a pattern starts from it.
+#[derive(Debug, Clone, Default)]
+struct BaseDir {
+    name: String,
+    forms: OnceCell<Vec<String>>,
+}
+
+impl BaseDir {
+    fn new(dir: &str) -> BaseDir {
+        BaseDir { name: dir.trim_end_matches('/').to_string(), forms: OnceCell::new() }
+    }
+
+    fn forms(&self) -> &[String] {
+        self.forms.get_or_init(|| {
+            let mut forms = vec![self.name.clone()];
+            if let Ok(real) = std::fs::canonicalize(&self.name)
                 && let Some(real) = real.to_str()
-                && real != forms[0]
+                && real != self.name
             {
                 forms.push(real.to_string());
             }
             forms
-        };
-        Bases { home: both(home), project: both(project) }
+        })
+    }
+}
+
+impl Bases {
+    /// The bases for these two directories.
+    pub fn new(home: &str, project: &str) -> Bases {
+        Bases { home: BaseDir::new(home), project: BaseDir::new(project) }
     }
 
     /// A pattern from this base as absolute component lists; one empty list for the root and for
@@ -73,8 +89,8 @@ impl Bases {
     fn of(&self, base: Base) -> &[String] {
         const ROOT: &[String] = &[String::new()];
         match base {
-            Base::Home => &self.home,
-            Base::Project => &self.project,
+            Base::Home => self.home.forms(),
+            Base::Project => self.project.forms(),
             Base::Root | Base::Anywhere => ROOT,
         }
     }
@@ -380,7 +396,7 @@ mod tests {
     use super::*;
 
     fn bases() -> Bases {
-        Bases { home: vec!["/home/dev".into()], project: vec!["/home/dev/project".into()] }
+        Bases::new("/home/dev", "/home/dev/project")
     }
 
     fn target(path: &str, extent: Extent) -> Target {
