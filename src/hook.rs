@@ -4,7 +4,7 @@
 //! object or nothing leaves on stdout, the exit status is 0 or 2, and both come before the agent's
 //! timeout: nearly every agent runs the tool when its hook fails.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -296,25 +296,41 @@ pub struct Input {
 /// Reads stdin to its end, the deadline, or until nothing has come for a while.
 fn read_stdin(deadline: Instant) -> Input {
     let mut input = Input::default();
-    let mut stdin = io::stdin().lock();
-    // Every page that is touched costs two microseconds, so the chunk grows with the payload.
-    let mut chunk = vec![0u8; 4 << 10];
+    // Past the limit, what comes is read and dropped: the agent's write must not fail.
+    let mut dropped = Vec::new();
     while readable(deadline) {
-        match stdin.read(&mut chunk) {
+        let full = input.bytes.len() >= LARGEST;
+        let target = if full { &mut dropped } else { &mut input.bytes };
+        if full {
+            target.clear();
+        }
+        // Every page that is touched costs two microseconds, so the room grows with the payload.
+        let room = if target.len() < 4 << 10 { 4 << 10 } else { 64 << 10 };
+        match read_some(target, room) {
             Ok(0) => break,
-            Ok(len) => {
-                let room = LARGEST - input.bytes.len();
-                input.oversized |= len > room;
-                input.bytes.extend_from_slice(&chunk[..len.min(room)]);
-                if len == chunk.len() && len < 64 << 10 {
-                    chunk = vec![0u8; 64 << 10];
-                }
-            }
+            Ok(_) => input.oversized |= full,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,
         }
     }
     input
+}
+
+/// Appends what one read gives, at least `room` bytes of it if they are there.
+#[cfg(unix)]
+fn read_some(target: &mut Vec<u8>, room: usize) -> io::Result<usize> {
+    target.reserve(room);
+    Ok(rustix::io::read(io::stdin(), rustix::buffer::spare_capacity(target))?)
+}
+
+#[cfg(not(unix))]
+fn read_some(target: &mut Vec<u8>, room: usize) -> io::Result<usize> {
+    use io::Read as _;
+    let start = target.len();
+    target.resize(start + room, 0);
+    let read = io::stdin().lock().read(&mut target[start..]);
+    target.truncate(start + read.as_ref().copied().unwrap_or(0));
+    read
 }
 
 /// Waits until there is something to read. A stdin that stays open must not hold the agent up.

@@ -175,10 +175,10 @@ fn spoil(bytes: &[u8], round: usize, random: &mut impl FnMut(usize) -> usize) ->
             if let Some(key) = pick(&value, random(64)) {
                 value[key] = wrong[random(wrong.len())].clone();
             }
-            if let Some(input) = value.get_mut("tool_input") {
-                if let Some(key) = pick(input, random(8)) {
-                    input[key] = wrong[random(wrong.len())].clone();
-                }
+            if let Some(input) = value.get_mut("tool_input")
+                && let Some(key) = pick(input, random(8))
+            {
+                input[key] = wrong[random(wrong.len())].clone();
             }
             value.to_string().into_bytes()
         }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::args::PauseArgs;
 use super::{Context, Exit, YELLOW, complain, not_human, print, write_private};
-use crate::rule::file::parse_duration;
+use crate::rule::reader::parse_duration;
 
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);

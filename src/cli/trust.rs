@@ -144,8 +144,13 @@ fn show(context: &Context, source: &Source, entry: &Entry) -> String {
     let mut out = String::new();
     let name = short(context, &source.path);
     let _ = writeln!(out, "{}", context.paint(BOLD, &name));
-    let waiting: Vec<&Rule> =
-        source.file.rules.iter().map(AsRef::as_ref).filter(|rule: &&Rule| !rule.only_tightens()).collect();
+    let waiting: Vec<&Rule> = source
+        .file
+        .rules
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|rule: &&Rule| !rule.only_tightens())
+        .collect();
     let tightens = source.file.rules.len() - waiting.len();
     for rule in &waiting {
         let head = format!("[rule.{}]  line {}", rule.id, rule.line);

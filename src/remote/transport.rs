@@ -27,9 +27,7 @@ pub fn reach(url: &str, timeout: Duration) -> Result<Reached, String> {
         .into();
     let start = Instant::now();
     match agent.head(url).call() {
-        Ok(response) => {
-            Ok(Reached { status: response.status().as_u16(), took: start.elapsed() })
-        }
+        Ok(response) => Ok(Reached { status: response.status().as_u16(), took: start.elapsed() }),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -129,9 +129,7 @@ pub fn line(rule: &Rule) -> String {
         .iter()
         .map(|pattern| if pattern.excludes { None } else { pattern.programs() })
         .collect();
-    let programs = programs
-        .map(|lists| join(',', lists.into_iter().flatten()))
-        .unwrap_or_default();
+    let programs = programs.map(|lists| join(',', lists.into_iter().flatten())).unwrap_or_default();
     // A list of exclusions holds for every other path.
     let named = conditions.path.iter().any(|pattern| !pattern.excludes);
     let needles = if named {

@@ -11,8 +11,8 @@ use crate::effect::{Analysis, Effect, Grade, Source, Word};
 use crate::event::Event;
 
 use super::command::CommandPattern;
-use super::file::Reader;
 use super::path::{self, Bases, PathPattern};
+use super::reader::Reader;
 use super::{Command, Regex, Truth, glob};
 
 /// The keys of conditions and what each means: `check` hints from it, docs are made from it.
@@ -388,7 +388,7 @@ impl Conditions {
             return false;
         }
         if !self.speaks_of_effects() {
-            return !(s.analysis.commands.first().is_some() && self.speaks_of_text());
+            return s.analysis.commands.is_empty() || !self.speaks_of_text();
         }
         if !self.effect.is_empty() && !self.effect.contains(&effect.word) {
             return false;
@@ -424,7 +424,7 @@ impl Conditions {
         }
         if !self.host.is_empty()
             && !effect.host.as_ref().is_some_and(|host| names_hold(&self.host, host))
-            && !(effect.word == Word::Execute && !self.command.is_empty())
+            && (effect.word != Word::Execute || self.command.is_empty())
         {
             return false;
         }

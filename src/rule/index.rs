@@ -220,10 +220,9 @@ mod tests {
         let path = Path::new("/f.toml");
         // The header inside a text makes it a file that is not worth following.
         assert!(build(path, Layer::User, FILE).is_none());
-        let plain = FILE.replace("[rule.fake]\n", "").replace(
-            "command = \"git push\"\n",
-            "command = \"git push\"\nask = \"x\"\n",
-        );
+        let plain = FILE
+            .replace("[rule.fake]\n", "")
+            .replace("command = \"git push\"\n", "command = \"git push\"\nask = \"x\"\n");
         let index = build(path, Layer::User, &plain).expect("an index");
         let rest = index.rest(&plain, path, Layer::User);
         assert_eq!(rest.profile, Some(crate::rule::Profile::Strict));

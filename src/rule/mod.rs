@@ -1,6 +1,6 @@
 //! Rules: what a rule is once it has been read and found sound.
 //!
-//! `file.rs` reads rule files and collects every fault, `condition.rs` holds each kind of condition
+//! `file.rs` and `reader.rs` read rule files and collect every fault, `condition.rs` holds each kind of condition
 //! with its keys, its test and its documentation, `command.rs`, `path.rs` and `glob.rs` are the
 //! patterns, `template.rs` the texts with placeholders, `shipped.rs` the packs inside the binary;
 //! `concern.rs` and `index.rs` keep the hook path from reading what the call cannot concern.
@@ -20,6 +20,7 @@ pub mod file;
 pub mod glob;
 pub mod index;
 pub mod path;
+pub mod reader;
 pub mod shipped;
 pub mod template;
 

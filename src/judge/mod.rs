@@ -1,26 +1,32 @@
 //! The judgement of one event from end to end: match, run what rules run, rewrite, match again,
-//! combine. `engine.rs` decides what matches; this file decides in which order things happen.
+//! combine. `engine.rs` decides what matches; this file decides in which order things happen,
+//! `commands.rs` prepares what is run, `values.rs` fills templates.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use crate::act::{self, Job, Outcome};
+use crate::act::Outcome;
 use crate::config::Config;
-use crate::effect::{self, Analysis, Place, SubCommand};
+use crate::effect::{self, Analysis, Place};
 use crate::engine::{self, Case, Match};
 use crate::event::{Event, Kind};
-use crate::once::{self, Claim};
+use crate::once;
 use crate::paths::Paths;
 use crate::redact;
 use crate::rule::path::Bases;
-use crate::rule::template::Name;
 use crate::rule::{self, Layer, Otherwise, Redact, Rule, Text};
 use crate::script::{self, Said};
 use crate::trust;
 use crate::verdict::{Answer, Verb};
+
+mod commands;
+mod values;
+
+use commands::quote;
+use values::{command_text, each_string, set_field};
 
 /// The largest value that goes into an environment variable; a larger one goes into a file.
 const LARGEST_VARIABLE: usize = 100 << 10;
@@ -67,6 +73,9 @@ struct Voice {
     reason: String,
 }
 
+/// What came of a rule's command.
+type Heard<'r, T> = (&'r Rule, T);
+
 struct Judge<'a> {
     event: &'a Event,
     analysis: &'a Analysis,
@@ -79,16 +88,21 @@ struct Judge<'a> {
 /// Judges the event.
 pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<'_>) -> Judgement {
     let files = config.files(event, analysis);
-    let shipped = config.shipped(Some((event, analysis)));
-    let rules: Vec<&Rule> = files.iter().chain(&shipped).map(Rc::as_ref).collect();
-    let judge =
+    let mut rules: Vec<&Rule> = files.iter().map(Rc::as_ref).collect();
+    let mut judge =
         Judge { event, analysis, config, world, out: Judgement::default(), voices: Vec::new() };
-    judge.run(&rules)
+    let mut matches = judge.matches(&rules, event, analysis);
+    // No shipped rule is stronger than a deny of the files: then they need not even be read.
+    let shipped =
+        if judge.settled(&matches) { Vec::new() } else { config.shipped(Some((event, analysis))) };
+    let packs: Vec<&Rule> = shipped.iter().map(Rc::as_ref).collect();
+    matches.extend(judge.matches(&packs, event, analysis));
+    rules.extend(packs);
+    judge.run(&rules, matches)
 }
 
 impl<'a> Judge<'a> {
-    fn run(mut self, rules: &[&'a Rule]) -> Judgement {
-        let mut matches = self.matches(rules, self.event, self.analysis);
+    fn run<'r>(mut self, rules: &[&'r Rule], mut matches: Vec<Match<'r>>) -> Judgement {
         if self.settled(&matches) {
             // A plain deny is final: nothing is run for a call that will not happen.
             self.conclude(rules, matches, self.event, self.analysis, None);
@@ -240,7 +254,7 @@ impl<'a> Judge<'a> {
     fn act<'r>(
         &mut self,
         matches: &[Match<'r>],
-    ) -> (Vec<(&'r Rule, Said)>, Vec<(&'r Rule, Outcome)>) {
+    ) -> (Vec<Heard<'r, Said>>, Vec<Heard<'r, Outcome>>) {
         enum For {
             Run,
             Hook,
@@ -673,225 +687,6 @@ impl<'a> Judge<'a> {
             once::count(&notes, &key, if blocked { before + 1 } else { 0 });
         }
     }
-
-    // ---- commands -------------------------------------------------------------------------
-
-    /// The distinct paths that a `run` is for; one run without a path where it names none.
-    fn run_paths(&self, command: &rule::Command, one: &Match<'_>) -> Vec<Option<String>> {
-        if !command.script.uses(&Name::Path) {
-            return vec![None];
-        }
-        let mut paths: Vec<Option<String>> = Vec::new();
-        for at in &one.effects {
-            if let Some(target) = &self.analysis.effects[*at].path {
-                let path = Some(target.lexical.clone());
-                if !paths.contains(&path) {
-                    paths.push(path);
-                }
-            }
-        }
-        if paths.is_empty() { vec![None] } else { paths }
-    }
-
-    fn job(&self, command: &rule::Command, one: &Match<'_>, path: Option<String>) -> Job {
-        let values = self.values(one, None, None);
-        let value = |name: &Name| match (name, &path) {
-            (Name::Path, Some(path)) => Some(path.clone()),
-            _ => values(name),
-        };
-        let (script, mut variables) = command.script.script(&value);
-        for name in rule::template::VARIABLES {
-            let name = &name[1..];
-            let text = values(&Name::Variable(name)).unwrap_or_default();
-            variables.push((name.to_string(), text.replace('\0', "")));
-        }
-        variables.push(("HOOKCTL_EVENT".into(), self.event.name.clone()));
-        variables.push(("HOOKCTL_TOOL".into(), self.event.tool.clone()));
-        for (name, value) in &mut variables {
-            if value.len() > LARGEST_VARIABLE
-                && let Some(path) = self.spill(name, value)
-            {
-                *value = path;
-            }
-        }
-        let project = PathBuf::from(&self.world.place.project);
-        let base = command.base.clone().unwrap_or_else(|| project.clone());
-        let left = self.world.deadline.saturating_duration_since(Instant::now());
-        Job {
-            script: with_base(&script, &base),
-            variables,
-            dir: if project.is_dir() { project } else { PathBuf::from("/") },
-            stdin: self.world.stdin.to_vec(),
-            limit: command.limit.unwrap_or(act::DEFAULT_LIMIT).min(left),
-        }
-    }
-
-    /// Puts a value that is too large for a variable into a file: its path.
-    fn spill(&self, name: &str, value: &str) -> Option<String> {
-        if self.world.dry {
-            return None;
-        }
-        let notes = self.world.paths.notes();
-        crate::journal::create_private_dir(&notes).ok()?;
-        let path =
-            notes.join(format!("once-value-{name}-{}", &trust::hash(value.as_bytes())[..16]));
-        std::fs::write(&path, value).ok()?;
-        path.to_str().map(str::to_string)
-    }
-
-    /// Runs the jobs, or takes over what another registration of hookctl got for this event.
-    fn run_jobs(&mut self, jobs: Vec<Job>, phase: &str) -> Vec<Option<Outcome>> {
-        if jobs.is_empty() {
-            return Vec::new();
-        }
-        if self.world.dry {
-            for job in &jobs {
-                self.out.notes.push(format!("would run: {}", job.script));
-            }
-            return vec![None; jobs.len()];
-        }
-        let mut identity = Vec::new();
-        for part in [self.event.session.as_bytes(), self.event.name.as_bytes(), self.world.stdin] {
-            identity.extend_from_slice(part);
-            identity.push(0);
-        }
-        for job in &jobs {
-            identity.extend_from_slice(job.script.as_bytes());
-            identity.push(0);
-        }
-        let key = format!("{phase}-{}", &trust::hash(&identity)[..32]);
-        // Without a call's id, the same payload may soon come again and mean another event.
-        let named = self.event.str("tool_use_id").is_some();
-        let window = Duration::from_millis(if named { 5_000 } else { 700 });
-        let count = jobs.len();
-        let deadline = self.world.deadline;
-        match once::claim(&self.world.paths.notes(), &key, window, deadline) {
-            Claim::Done(bytes) => {
-                let outcomes: Vec<Outcome> = serde_json::from_slice(&bytes).unwrap_or_default();
-                self.out.notes.push("ran in another registration of hookctl already".into());
-                let mut outcomes: Vec<Option<Outcome>> = outcomes.into_iter().map(Some).collect();
-                outcomes.resize(count, None);
-                outcomes
-            }
-            claim => {
-                let outcomes = act::run_all(jobs, deadline);
-                if let Ok(bytes) = serde_json::to_vec(&outcomes) {
-                    claim.done(&bytes);
-                }
-                outcomes.into_iter().map(Some).collect()
-            }
-        }
-    }
-
-    // ---- values of placeholders -----------------------------------------------------------
-
-    fn values<'v>(
-        &'v self,
-        one: &'v Match<'_>,
-        output: Option<&'v str>,
-        error: Option<&'v str>,
-    ) -> impl Fn(&Name) -> Option<String> + 'v {
-        self.values_of(self.event, self.analysis, one, output, error)
-    }
-
-    fn values_of<'v>(
-        &'v self,
-        event: &'v Event,
-        analysis: &'v Analysis,
-        one: &'v Match<'_>,
-        output: Option<&'v str>,
-        error: Option<&'v str>,
-    ) -> impl Fn(&Name) -> Option<String> + 'v {
-        let command = one.effects.iter().find_map(|at| analysis.effects.get(*at)?.command);
-        values(event, analysis, &self.world.place.project, one, command, output, error)
-    }
-
-    fn values_at<'v>(
-        &'v self,
-        one: &'v Match<'_>,
-        command: Option<usize>,
-        output: Option<&'v str>,
-        error: Option<&'v str>,
-    ) -> impl Fn(&Name) -> Option<String> + 'v {
-        let project = &self.world.place.project;
-        values(self.event, self.analysis, project, one, command, output, error)
-    }
-}
-
-fn values<'v>(
-    event: &'v Event,
-    analysis: &'v Analysis,
-    project: &'v str,
-    one: &'v Match<'_>,
-    command: Option<usize>,
-    output: Option<&'v str>,
-    error: Option<&'v str>,
-) -> impl Fn(&Name) -> Option<String> + 'v {
-    move |name| match name {
-        Name::Path => one
-            .effects
-            .iter()
-            .find_map(|at| Some(analysis.effects.get(*at)?.path.as_ref()?.lexical.clone()))
-            .or_else(|| event.file_path().map(str::to_string)),
-        Name::Host => one.effects.iter().find_map(|at| analysis.effects.get(*at)?.host.clone()),
-        Name::Command => command
-            .and_then(|at| analysis.commands.get(at))
-            .map(|command| command_text(analysis, command))
-            .or_else(|| event.command().map(str::to_string)),
-        Name::Tool => Some(event.tool.clone()),
-        Name::RunOutput => output.map(str::to_string),
-        Name::Error => error.or_else(|| event.error()).map(str::to_string),
-        Name::Input(field) => {
-            let mut value = &event.input;
-            for part in field {
-                value = match value {
-                    Value::Array(items) => items.get(part.parse::<usize>().ok()?)?,
-                    other => other.get(part)?,
-                };
-            }
-            Some(match value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            })
-        }
-        Name::Variable("ARGUMENTS") => serde_json::to_string(&event.raw).ok(),
-        Name::Variable("PROMPT") => event.prompt().map(str::to_string),
-        Name::Variable("TRANSCRIPT_PATH") => event.str("transcript_path").map(str::to_string),
-        Name::Variable(_) => Some(project.to_string()),
-    }
-}
-
-/// The sub-command from its program's basename on.
-fn command_text(analysis: &Analysis, command: &SubCommand) -> String {
-    let rest = analysis.text.get(command.word.span.end..command.span.end);
-    match rest {
-        Some(rest) if !command.quoted => format!("{}{rest}", command.name),
-        _ => {
-            let mut out = command.name.clone();
-            for arg in &command.args {
-                out.push(' ');
-                out.push_str(arg.text.as_deref().unwrap_or("…"));
-            }
-            out
-        }
-    }
-}
-
-/// A relative program is meant from the directory of its rule's file.
-fn with_base(script: &str, base: &Path) -> String {
-    let word_len = script.find(char::is_whitespace).unwrap_or(script.len());
-    let word = &script[..word_len];
-    let plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"./_-+".contains(&b));
-    if plain && word.contains('/') && !word.starts_with('/') {
-        let path = base.join(word.trim_start_matches("./"));
-        return format!("{}{}", quote(&path.to_string_lossy()), &script[word_len..]);
-    }
-    script.to_string()
-}
-
-/// The text as one word of a POSIX shell.
-fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 fn read_bounded(path: &Path) -> std::io::Result<String> {
@@ -899,44 +694,4 @@ fn read_bounded(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(LARGEST_CONTEXT as u64).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Sets a field, making objects on the way. A field that held a number or a flag keeps its type
-/// where the text can be read as one.
-fn set_field(map: &mut Map<String, Value>, field: &[String], text: String) {
-    let Some((first, rest)) = field.split_first() else { return };
-    if rest.is_empty() {
-        let new = match map.get(first) {
-            Some(Value::Number(_) | Value::Bool(_)) => {
-                serde_json::from_str(&text).unwrap_or(Value::String(text))
-            }
-            _ => Value::String(text),
-        };
-        map.insert(first.clone(), new);
-        return;
-    }
-    let below = map.entry(first.clone()).or_insert_with(|| Value::Object(Map::new()));
-    match below {
-        Value::Object(below) => set_field(below, rest, text),
-        Value::Array(items) => {
-            let (index, rest) = (&rest[0], &rest[1..]);
-            if let Some(item) = index.parse::<usize>().ok().and_then(|at| items.get_mut(at)) {
-                match item {
-                    Value::Object(map) if !rest.is_empty() => set_field(map, rest, text),
-                    other if rest.is_empty() => *other = Value::String(text),
-                    _ => {}
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn each_string(value: &mut Value, change: &dyn Fn(&str) -> String) {
-    match value {
-        Value::String(text) => *text = change(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| each_string(item, change)),
-        Value::Object(map) => map.values_mut().for_each(|item| each_string(item, change)),
-        _ => {}
-    }
 }

@@ -1,0 +1,148 @@
+//! The commands of matched rules: what each becomes for `sh -c`, and that none runs twice for two
+//! registrations of hookctl.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::{Judge, LARGEST_VARIABLE};
+use crate::act::{self, Job, Outcome};
+use crate::engine::Match;
+use crate::once::{self, Claim};
+use crate::rule;
+use crate::rule::template::Name;
+use crate::trust;
+
+impl Judge<'_> {
+    /// The distinct paths that a `run` is for; one run without a path where it names none.
+    pub(super) fn run_paths(
+        &self,
+        command: &rule::Command,
+        one: &Match<'_>,
+    ) -> Vec<Option<String>> {
+        if !command.script.uses(&Name::Path) {
+            return vec![None];
+        }
+        let mut paths: Vec<Option<String>> = Vec::new();
+        for at in &one.effects {
+            if let Some(target) = &self.analysis.effects[*at].path {
+                let path = Some(target.lexical.clone());
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+        }
+        if paths.is_empty() { vec![None] } else { paths }
+    }
+
+    pub(super) fn job(
+        &self,
+        command: &rule::Command,
+        one: &Match<'_>,
+        path: Option<String>,
+    ) -> Job {
+        let values = self.values(one, None, None);
+        let value = |name: &Name| match (name, &path) {
+            (Name::Path, Some(path)) => Some(path.clone()),
+            _ => values(name),
+        };
+        let (script, mut variables) = command.script.script(&value);
+        for name in rule::template::VARIABLES {
+            let name = &name[1..];
+            let text = values(&Name::Variable(name)).unwrap_or_default();
+            variables.push((name.to_string(), text.replace('\0', "")));
+        }
+        variables.push(("HOOKCTL_EVENT".into(), self.event.name.clone()));
+        variables.push(("HOOKCTL_TOOL".into(), self.event.tool.clone()));
+        for (name, value) in &mut variables {
+            if value.len() > LARGEST_VARIABLE
+                && let Some(path) = self.spill(name, value)
+            {
+                *value = path;
+            }
+        }
+        let project = PathBuf::from(&self.world.place.project);
+        let base = command.base.clone().unwrap_or_else(|| project.clone());
+        let left = self.world.deadline.saturating_duration_since(Instant::now());
+        Job {
+            script: with_base(&script, &base),
+            variables,
+            dir: if project.is_dir() { project } else { PathBuf::from("/") },
+            stdin: self.world.stdin.to_vec(),
+            limit: command.limit.unwrap_or(act::DEFAULT_LIMIT).min(left),
+        }
+    }
+
+    /// Puts a value that is too large for a variable into a file: its path.
+    pub(super) fn spill(&self, name: &str, value: &str) -> Option<String> {
+        if self.world.dry {
+            return None;
+        }
+        let notes = self.world.paths.notes();
+        crate::journal::create_private_dir(&notes).ok()?;
+        let path =
+            notes.join(format!("once-value-{name}-{}", &trust::hash(value.as_bytes())[..16]));
+        std::fs::write(&path, value).ok()?;
+        path.to_str().map(str::to_string)
+    }
+
+    /// Runs the jobs, or takes over what another registration of hookctl got for this event.
+    pub(super) fn run_jobs(&mut self, jobs: Vec<Job>, phase: &str) -> Vec<Option<Outcome>> {
+        if jobs.is_empty() {
+            return Vec::new();
+        }
+        if self.world.dry {
+            for job in &jobs {
+                self.out.notes.push(format!("would run: {}", job.script));
+            }
+            return vec![None; jobs.len()];
+        }
+        let mut identity = Vec::new();
+        for part in [self.event.session.as_bytes(), self.event.name.as_bytes(), self.world.stdin] {
+            identity.extend_from_slice(part);
+            identity.push(0);
+        }
+        for job in &jobs {
+            identity.extend_from_slice(job.script.as_bytes());
+            identity.push(0);
+        }
+        let key = format!("{phase}-{}", &trust::hash(&identity)[..32]);
+        // Without a call's id, the same payload may soon come again and mean another event.
+        let named = self.event.str("tool_use_id").is_some();
+        let window = Duration::from_millis(if named { 5_000 } else { 700 });
+        let count = jobs.len();
+        let deadline = self.world.deadline;
+        match once::claim(&self.world.paths.notes(), &key, window, deadline) {
+            Claim::Done(bytes) => {
+                let outcomes: Vec<Outcome> = serde_json::from_slice(&bytes).unwrap_or_default();
+                self.out.notes.push("ran in another registration of hookctl already".into());
+                let mut outcomes: Vec<Option<Outcome>> = outcomes.into_iter().map(Some).collect();
+                outcomes.resize(count, None);
+                outcomes
+            }
+            claim => {
+                let outcomes = act::run_all(jobs, deadline);
+                if let Ok(bytes) = serde_json::to_vec(&outcomes) {
+                    claim.done(&bytes);
+                }
+                outcomes.into_iter().map(Some).collect()
+            }
+        }
+    }
+}
+
+/// A relative program is meant from the directory of its rule's file.
+fn with_base(script: &str, base: &Path) -> String {
+    let word_len = script.find(char::is_whitespace).unwrap_or(script.len());
+    let word = &script[..word_len];
+    let plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"./_-+".contains(&b));
+    if plain && word.contains('/') && !word.starts_with('/') {
+        let path = base.join(word.trim_start_matches("./"));
+        return format!("{}{}", quote(&path.to_string_lossy()), &script[word_len..]);
+    }
+    script.to_string()
+}
+
+/// The text as one word of a POSIX shell.
+pub(super) fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

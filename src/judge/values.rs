@@ -1,0 +1,142 @@
+//! What the placeholders of templates stand for, and changes to JSON values.
+
+use serde_json::{Map, Value};
+
+use super::Judge;
+use crate::effect::{Analysis, SubCommand};
+use crate::engine::Match;
+use crate::event::Event;
+use crate::rule::template::Name;
+
+impl Judge<'_> {
+    pub(super) fn values<'v>(
+        &'v self,
+        one: &'v Match<'_>,
+        output: Option<&'v str>,
+        error: Option<&'v str>,
+    ) -> impl Fn(&Name) -> Option<String> + 'v {
+        self.values_of(self.event, self.analysis, one, output, error)
+    }
+
+    pub(super) fn values_of<'v>(
+        &'v self,
+        event: &'v Event,
+        analysis: &'v Analysis,
+        one: &'v Match<'_>,
+        output: Option<&'v str>,
+        error: Option<&'v str>,
+    ) -> impl Fn(&Name) -> Option<String> + 'v {
+        let command = one.effects.iter().find_map(|at| analysis.effects.get(*at)?.command);
+        values(event, analysis, &self.world.place.project, one, command, output, error)
+    }
+
+    pub(super) fn values_at<'v>(
+        &'v self,
+        one: &'v Match<'_>,
+        command: Option<usize>,
+        output: Option<&'v str>,
+        error: Option<&'v str>,
+    ) -> impl Fn(&Name) -> Option<String> + 'v {
+        let project = &self.world.place.project;
+        values(self.event, self.analysis, project, one, command, output, error)
+    }
+}
+
+pub(super) fn values<'v>(
+    event: &'v Event,
+    analysis: &'v Analysis,
+    project: &'v str,
+    one: &'v Match<'_>,
+    command: Option<usize>,
+    output: Option<&'v str>,
+    error: Option<&'v str>,
+) -> impl Fn(&Name) -> Option<String> + 'v {
+    move |name| match name {
+        Name::Path => one
+            .effects
+            .iter()
+            .find_map(|at| Some(analysis.effects.get(*at)?.path.as_ref()?.lexical.clone()))
+            .or_else(|| event.file_path().map(str::to_string)),
+        Name::Host => one.effects.iter().find_map(|at| analysis.effects.get(*at)?.host.clone()),
+        Name::Command => command
+            .and_then(|at| analysis.commands.get(at))
+            .map(|command| command_text(analysis, command))
+            .or_else(|| event.command().map(str::to_string)),
+        Name::Tool => Some(event.tool.clone()),
+        Name::RunOutput => output.map(str::to_string),
+        Name::Error => error.or_else(|| event.error()).map(str::to_string),
+        Name::Input(field) => {
+            let mut value = &event.input;
+            for part in field {
+                value = match value {
+                    Value::Array(items) => items.get(part.parse::<usize>().ok()?)?,
+                    other => other.get(part)?,
+                };
+            }
+            Some(match value {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            })
+        }
+        Name::Variable("ARGUMENTS") => serde_json::to_string(&event.raw).ok(),
+        Name::Variable("PROMPT") => event.prompt().map(str::to_string),
+        Name::Variable("TRANSCRIPT_PATH") => event.str("transcript_path").map(str::to_string),
+        Name::Variable(_) => Some(project.to_string()),
+    }
+}
+
+/// The sub-command from its program's basename on.
+pub(super) fn command_text(analysis: &Analysis, command: &SubCommand) -> String {
+    let rest = analysis.text.get(command.word.span.end..command.span.end);
+    match rest {
+        Some(rest) if !command.quoted => format!("{}{rest}", command.name),
+        _ => {
+            let mut out = command.name.clone();
+            for arg in &command.args {
+                out.push(' ');
+                out.push_str(arg.text.as_deref().unwrap_or("…"));
+            }
+            out
+        }
+    }
+}
+
+/// Sets a field, making objects on the way. A field that held a number or a flag keeps its type
+/// where the text can be read as one.
+pub(super) fn set_field(map: &mut Map<String, Value>, field: &[String], text: String) {
+    let Some((first, rest)) = field.split_first() else { return };
+    if rest.is_empty() {
+        let new = match map.get(first) {
+            Some(Value::Number(_) | Value::Bool(_)) => {
+                serde_json::from_str(&text).unwrap_or(Value::String(text))
+            }
+            _ => Value::String(text),
+        };
+        map.insert(first.clone(), new);
+        return;
+    }
+    let below = map.entry(first.clone()).or_insert_with(|| Value::Object(Map::new()));
+    match below {
+        Value::Object(below) => set_field(below, rest, text),
+        Value::Array(items) => {
+            let (index, rest) = (&rest[0], &rest[1..]);
+            if let Some(item) = index.parse::<usize>().ok().and_then(|at| items.get_mut(at)) {
+                match item {
+                    Value::Object(map) if !rest.is_empty() => set_field(map, rest, text),
+                    other if rest.is_empty() => *other = Value::String(text),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn each_string(value: &mut Value, change: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_string(item, change)),
+        Value::Object(map) => map.values_mut().for_each(|item| each_string(item, change)),
+        _ => {}
+    }
+}

@@ -1,0 +1,444 @@
+//! The reader of values: TOML values to what rules are made of, with what is wrong with them noted.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::event::{Kind, KindSet};
+
+use super::condition::{FieldTest, Name, ValueTest};
+use super::fault::{Fault, Gravity, did_you_mean, position};
+use super::{Command, Regex, Rule, Template, Text};
+
+/// Reads values and collects what is wrong with them.
+pub struct Reader<'t> {
+    pub(super) text: &'t str,
+    pub(super) base: Option<PathBuf>,
+    pub(super) only: Option<Kind>,
+    pub(super) rule: Option<String>,
+    pub(super) faults: Vec<Fault>,
+    /// How far lines were counted, and the line there.
+    pub(super) counted: (usize, usize),
+}
+
+impl Reader<'_> {
+    fn push(
+        &mut self,
+        gravity: Gravity,
+        code: &'static str,
+        message: String,
+        hint: Option<String>,
+        span: Range<usize>,
+    ) {
+        self.faults.push(Fault { code, gravity, message, hint, span, rule: self.rule.clone() });
+    }
+
+    /// Notes an error.
+    pub fn fault(
+        &mut self,
+        code: &'static str,
+        message: String,
+        hint: Option<String>,
+        span: Range<usize>,
+    ) {
+        self.push(Gravity::Error, code, message, hint, span);
+    }
+
+    pub(super) fn warn(
+        &mut self,
+        code: &'static str,
+        message: String,
+        hint: Option<String>,
+        span: Range<usize>,
+    ) {
+        self.push(Gravity::Warning, code, message, hint, span);
+    }
+
+    /// The line of a byte. Rules come in file order, so each line is counted once.
+    pub(super) fn line(&mut self, offset: usize) -> usize {
+        if offset < self.counted.0 {
+            return position(self.text, offset).line;
+        }
+        let between = &self.text.as_bytes()[self.counted.0..offset];
+        let line = self.counted.1 + between.iter().filter(|byte| **byte == b'\n').count();
+        self.counted = (offset, line);
+        line
+    }
+
+    pub(super) fn has_fault_of_rule(&self) -> bool {
+        self.faults.iter().any(|fault| fault.rule == self.rule)
+    }
+
+    /// Notes a key that does not exist.
+    pub fn unknown_key<'a>(
+        &mut self,
+        key: &str,
+        span: Range<usize>,
+        known: impl IntoIterator<Item = &'a str>,
+    ) {
+        let hint = did_you_mean(key, known).map(|hint| format!("did you mean `{hint}`?"));
+        self.fault("unknown-key", format!("unknown key `{key}`"), hint, span);
+    }
+
+    /// Notes a word that does not exist.
+    pub fn unknown_word<'a>(
+        &mut self,
+        what: &str,
+        word: &str,
+        span: Range<usize>,
+        known: impl IntoIterator<Item = &'a str>,
+    ) {
+        let known: Vec<&str> = known.into_iter().collect();
+        let hint = match did_you_mean(word, known.iter().copied()) {
+            Some(hint) => format!("did you mean `{hint}`?"),
+            None => format!("there are {}", known.join(", ")),
+        };
+        self.fault("unknown-word", format!("`{word}` is no {what}"), Some(hint), span);
+    }
+
+    fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, wanted: &str) {
+        let found = value.get_ref().type_str();
+        self.fault("wrong-type", format!("expected {wanted}, found {found}"), None, value.span());
+    }
+
+    /// A table.
+    pub fn table<'v, 'i>(
+        &mut self,
+        value: &'v Spanned<DeValue<'i>>,
+        what: &str,
+    ) -> Option<&'v DeTable<'i>> {
+        match value.get_ref() {
+            DeValue::Table(table) => Some(table),
+            _ => {
+                self.wrong_type(value, &format!("a table for `{what}`"));
+                None
+            }
+        }
+    }
+
+    /// A string.
+    pub fn string(&mut self, value: &Spanned<DeValue<'_>>) -> Option<(String, Range<usize>)> {
+        match value.get_ref() {
+            DeValue::String(text) => Some((text.to_string(), value.span())),
+            _ => {
+                self.wrong_type(value, "a string");
+                None
+            }
+        }
+    }
+
+    /// One string or a list of them.
+    pub fn strings(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<(String, Range<usize>)> {
+        match value.get_ref() {
+            DeValue::String(text) => vec![(text.to_string(), value.span())],
+            DeValue::Array(items) => {
+                if items.is_empty() {
+                    self.fault(
+                        "empty-list",
+                        "an empty list holds for nothing".into(),
+                        Some("leave the key out, or name something".into()),
+                        value.span(),
+                    );
+                }
+                items.iter().filter_map(|item| self.string(item)).collect()
+            }
+            _ => {
+                self.wrong_type(value, "a string or a list of strings");
+                Vec::new()
+            }
+        }
+    }
+
+    /// One string or a list, each read by `parse`.
+    pub fn each<T>(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        code: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Vec<T> {
+        let mut out = Vec::new();
+        for (text, span) in self.strings(value) {
+            match parse(&text) {
+                Ok(read) => out.push(read),
+                Err(why) => self.fault(code, format!("`{text}`: {why}"), None, span),
+            }
+        }
+        out
+    }
+
+    /// Globs over names.
+    pub fn names(&mut self, value: &Spanned<DeValue<'_>>, matcher: bool) -> Vec<Name> {
+        self.each(value, "bad-glob", |text| match super::glob::fault(text) {
+            Some(why) if !matcher => Err(why.to_string()),
+            _ => Ok(Name::parse(text, matcher)),
+        })
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// Regular expressions; whether they can be compiled is checked with the whole rule.
+    pub fn regexes(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<Regex> {
+        self.strings(value).into_iter().map(|(text, _)| Regex::new(text)).collect()
+    }
+
+    /// true or false.
+    pub fn boolean(&mut self, value: &Spanned<DeValue<'_>>) -> Option<bool> {
+        match value.get_ref() {
+            DeValue::Boolean(flag) => Some(*flag),
+            _ => {
+                self.wrong_type(value, "true or false");
+                None
+            }
+        }
+    }
+
+    pub(super) fn integer(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        least: u64,
+        most: u64,
+    ) -> Option<u64> {
+        let DeValue::Integer(integer) = value.get_ref() else {
+            self.wrong_type(value, "a whole number");
+            return None;
+        };
+        let number = u64::from_str_radix(integer.as_str(), integer.radix()).ok();
+        let good = number.filter(|n| (least..=most).contains(n));
+        if good.is_none() {
+            self.fault(
+                "out-of-range",
+                format!("expected a number from {least} to {most}"),
+                None,
+                value.span(),
+            );
+        }
+        good
+    }
+
+    /// Seconds as a number, or a text such as "90s", "5m", "500ms".
+    pub(super) fn duration(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Duration> {
+        let parsed = match value.get_ref() {
+            DeValue::Integer(_) => return self.integer(value, 1, 86_400).map(Duration::from_secs),
+            DeValue::Float(number) => number
+                .as_str()
+                .parse()
+                .ok()
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            DeValue::String(text) => parse_duration(text),
+            _ => None,
+        };
+        if parsed.is_none_or(|d| d.is_zero()) {
+            self.fault(
+                "bad-duration",
+                "expected seconds, or a text such as \"90s\", \"5m\", \"500ms\"".into(),
+                None,
+                value.span(),
+            );
+        }
+        parsed.filter(|d| !d.is_zero())
+    }
+
+    pub(super) fn one_of<T: Copy>(
+        &mut self,
+        what: &str,
+        value: &Spanned<DeValue<'_>>,
+        names: &[(&str, T)],
+    ) -> Option<T> {
+        let (text, span) = self.string(value)?;
+        let found = names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+        if found.is_none() {
+            self.unknown_word(what, &text, span, names.iter().map(|(name, _)| *name));
+        }
+        found
+    }
+
+    pub(super) fn template(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Template> {
+        let (text, span) = self.string(value)?;
+        match Template::parse(&text) {
+            Ok(template) => Some(template),
+            Err(why) => {
+                self.fault("bad-template", why, None, span);
+                None
+            }
+        }
+    }
+
+    /// A shell command: a string.
+    pub fn command(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Command> {
+        let script = self.template(value)?;
+        if script.source().trim().is_empty() {
+            self.fault("empty-command", "the command is empty".into(), None, value.span());
+            return None;
+        }
+        Some(Command { script, limit: None, base: self.base.clone() })
+    }
+
+    pub(super) fn text_source(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        files: bool,
+    ) -> Option<Text> {
+        let table = match value.get_ref() {
+            DeValue::Table(table) => table,
+            _ => return self.template(value).map(Text::Plain),
+        };
+        let known: &[&str] = if files { &["file", "run"] } else { &["run"] };
+        let mut out = None;
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "file" if files => {
+                    out = self.string(value).map(|(text, _)| {
+                        let path = PathBuf::from(text);
+                        Text::File(self.base.as_ref().map_or(path.clone(), |base| base.join(path)))
+                    });
+                }
+                "run" => out = self.command(value).map(Text::Run),
+                other => self.unknown_key(other, key.span(), known.iter().copied()),
+            }
+        }
+        if table.is_empty() {
+            self.fault(
+                "empty-table",
+                format!("the table is empty: it takes {}", known.join(" or ")),
+                None,
+                value.span(),
+            );
+        }
+        out
+    }
+
+    /// A table of field path to template; keys may be dotted.
+    pub(super) fn fields(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<(Vec<String>, Template)> {
+        let mut out = Vec::new();
+        if let Some(table) = self.table(value, "field = text") {
+            self.fields_below(table, &mut Vec::new(), &mut out);
+        }
+        out
+    }
+
+    fn fields_below(
+        &mut self,
+        table: &DeTable<'_>,
+        prefix: &mut Vec<String>,
+        out: &mut Vec<(Vec<String>, Template)>,
+    ) {
+        for (key, value) in table {
+            let depth = prefix.len();
+            prefix.extend(key.get_ref().split('.').map(str::to_string));
+            match value.get_ref() {
+                DeValue::Table(below) => self.fields_below(below, prefix, out),
+                _ => {
+                    if let Some(template) = self.template(value) {
+                        out.push((prefix.clone(), template));
+                    }
+                }
+            }
+            prefix.truncate(depth);
+        }
+    }
+
+    /// A table of field path to what the value must be.
+    pub fn field_tests(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<FieldTest> {
+        let Some(table) = self.table(value, "field = value") else { return Vec::new() };
+        let mut out = Vec::new();
+        for (key, value) in table {
+            let field = key.get_ref().to_string();
+            let tests = match value.get_ref() {
+                DeValue::Array(items) => {
+                    items.iter().filter_map(|item| self.value_test(item)).collect()
+                }
+                _ => self.value_test(value).into_iter().collect(),
+            };
+            out.push(FieldTest { field, tests });
+        }
+        out
+    }
+
+    fn value_test(&mut self, value: &Spanned<DeValue<'_>>) -> Option<ValueTest> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(ValueTest::Glob(text.to_string())),
+            DeValue::Table(table) => {
+                let mut out = None;
+                for (key, value) in table {
+                    match key.get_ref().as_ref() {
+                        "equals" => out = json(value).map(ValueTest::Equals),
+                        "glob" => out = self.string(value).map(|(t, _)| ValueTest::Glob(t)),
+                        "regex" => {
+                            out = self.string(value).map(|(t, _)| ValueTest::Regex(Regex::new(t)));
+                        }
+                        "exists" => out = self.boolean(value).map(ValueTest::Exists),
+                        other => {
+                            let known = ["equals", "glob", "regex", "exists"];
+                            self.unknown_key(other, key.span(), known);
+                        }
+                    }
+                }
+                out
+            }
+            _ => json(value).map(ValueTest::Equals),
+        }
+    }
+
+    /// The events of `on`.
+    pub(super) fn events(&mut self, value: &Spanned<DeValue<'_>>, rule: &mut Rule) {
+        for (text, span) in self.strings(value) {
+            rule.on_named = true;
+            match Kind::from_name(&text) {
+                Kind::Other if text == "*" => rule.on = KindSet::ALL,
+                Kind::Other => {
+                    let names = Kind::ALL.iter().map(|kind| kind.name());
+                    let hint = did_you_mean(&text, names)
+                        .map(|h| format!("did you mean `{h}`?"))
+                        .or_else(|| Some("`hookctl explain --event NAME` shows each".into()));
+                    self.fault("unknown-event", format!("`{text}` is no event"), hint, span);
+                    // Which one was meant is not known, so all of them are asked about.
+                    rule.on = KindSet::ALL;
+                }
+                kind => rule.on.insert(kind),
+            }
+        }
+        if rule.on.is_empty() {
+            rule.on = KindSet::ALL;
+        }
+    }
+}
+
+/// `90s`, `5m`, `2h`, `500ms`, or a bare number of seconds.
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    match text[digits..].trim() {
+        "ms" => Some(Duration::from_millis(number)),
+        "" | "s" => Some(Duration::from_secs(number)),
+        "m" | "min" => number.checked_mul(60).map(Duration::from_secs),
+        "h" => number.checked_mul(3600).map(Duration::from_secs),
+        "d" => number.checked_mul(86_400).map(Duration::from_secs),
+        _ => None,
+    }
+}
+
+/// A TOML value as JSON.
+fn json(value: &Spanned<DeValue<'_>>) -> Option<Value> {
+    Some(match value.get_ref() {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Boolean(flag) => Value::Bool(*flag),
+        DeValue::Integer(number) => {
+            Value::from(i64::from_str_radix(number.as_str(), number.radix()).ok()?)
+        }
+        DeValue::Float(number) => Value::from(number.as_str().parse::<f64>().ok()?),
+        DeValue::Datetime(time) => Value::String(time.to_string()),
+        DeValue::Array(items) => Value::Array(items.iter().filter_map(json).collect()),
+        DeValue::Table(table) => Value::Object(
+            table
+                .iter()
+                .filter_map(|(key, value)| Some((key.get_ref().to_string(), json(value)?)))
+                .collect(),
+        ),
+    })
+}
