@@ -313,6 +313,8 @@ fn read_stdin(deadline: Instant) -> Input {
             Err(_) => break,
         }
     }
+    input.oversized |= input.bytes.len() > LARGEST;
+    input.bytes.truncate(LARGEST);
     input
 }
 
