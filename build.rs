@@ -16,6 +16,8 @@ fn main() {
     // Only where panics abort: the release profile says so, a debug build unwinds.
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
     if is("CARGO_CFG_TARGET_ENV", "musl") && is("PROFILE", "release") {
+        // One mapping for code and constants instead of three: each costs the kernel time at start.
+        println!("cargo:rustc-link-arg-bins=-Wl,-z,noseparate-code");
         for script in ["build/no-unwind.ld", "build/hot.ld"] {
             println!("cargo:rerun-if-changed={script}");
             let script = std::fs::canonicalize(script).expect("the linker scripts are there");

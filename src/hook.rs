@@ -321,7 +321,9 @@ fn read_stdin(deadline: Instant) -> Input {
 /// Appends what one read gives, at least `room` bytes of it if they are there.
 #[cfg(unix)]
 fn read_some(target: &mut Vec<u8>, room: usize) -> io::Result<usize> {
-    target.reserve(room);
+    if target.capacity() - target.len() < 512 {
+        target.reserve(room);
+    }
     Ok(rustix::io::read(io::stdin(), rustix::buffer::spare_capacity(target))?)
 }
 

@@ -368,7 +368,12 @@ impl<'a> Judge<'a> {
         matches: &[Match<'_>],
         said: &[(&Rule, Said)],
     ) -> Option<Map<String, Value>> {
-        let old = self.event.input.as_object()?.clone();
+        let changes = matches.iter().any(|one| !one.rule.rewrite.is_empty())
+            || said.iter().any(|(_, said)| said.input.is_some());
+        if !changes {
+            return None;
+        }
+        let old = self.event.input.as_object()?;
         let mut new = old.clone();
         let mut ordered: Vec<&Match<'_>> =
             matches.iter().filter(|m| !m.observed && !m.rule.rewrite.is_empty()).collect();
@@ -402,7 +407,7 @@ impl<'a> Judge<'a> {
                 new = input.clone();
             }
         }
-        (new != old).then_some(new)
+        (new != *old).then_some(new)
     }
 
     /// Replaces each matched sub-command where it stands.
@@ -448,7 +453,10 @@ impl<'a> Judge<'a> {
 
     /// Changes to what the tool returned.
     fn replace(&mut self, matches: &[Match<'_>], said: &[(&Rule, Said)]) {
-        let Some(old) = self.event.response() else { return };
+        let changes =
+            matches.iter().any(|one| one.rule.redact.is_some() || !one.rule.replace.is_empty())
+                || said.iter().any(|(_, said)| said.response.is_some());
+        let Some(old) = self.event.response().filter(|_| changes) else { return };
         let mut new = old.clone();
         let mut ordered: Vec<&Match<'_>> = matches.iter().filter(|m| !m.observed).collect();
         ordered.sort_by_key(|one| one.rule.layer());

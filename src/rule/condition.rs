@@ -3,6 +3,8 @@
 //! To add one: a field in [`Conditions`], a line in [`KEYS`], an arm in [`Conditions::read`] and
 //! its test in [`Conditions::event`] or [`Conditions::effect`].
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;
@@ -720,13 +722,13 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// A value as the text that globs and regexes see.
-fn text(value: &Value) -> Option<String> {
+fn text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(flag) => Some(flag.to_string()),
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => Some(number.to_string().into()),
+        Value::Bool(flag) => Some(flag.to_string().into()),
         Value::Null => None,
-        other => serde_json::to_string(other).ok(),
+        other => serde_json::to_string(other).ok().map(Cow::Owned),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::cell::OnceCell;
 
+use crate::effect::path::Resolver;
 use crate::effect::{Extent, Target};
 
 use super::Truth;
@@ -67,11 +68,10 @@ impl BaseDir {
     fn forms(&self) -> &[String] {
         self.forms.get_or_init(|| {
             let mut forms = vec![self.name.clone()];
-            if let Ok(real) = std::fs::canonicalize(&self.name)
-                && let Some(real) = real.to_str()
-                && real != self.name
-            {
-                forms.push(real.to_string());
+            // As targets are resolved; what the C library does allocates and is slower.
+            let real = Resolver::default().resolve(&self.name, &self.name);
+            if real != self.name {
+                forms.push(real);
             }
             forms
         })
