@@ -463,3 +463,32 @@ fn a_reader_that_is_gone_is_no_panic() {
     let output = child.wait_with_output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 2)));
 }
+
+#[test]
+fn an_index_of_rules_changes_no_answer_and_follows_every_change() {
+    let many: String = (0..6)
+        .map(|i| {
+            format!("[rule.r{i}]\ntool = \"Read\"\npath = \"secret-{i}.txt\"\ndeny = \"no {i}\"\n")
+        })
+        .collect();
+    let home = Home::new(&many);
+    let call =
+        |n: u32| String::from_utf8(home.hook(&read(&format!("/x/secret-{n}.txt"))).stdout).unwrap();
+    let first = call(3);
+    assert!(first.contains("no 3 [user:r3]"), "{first}");
+    let index = home.path().join(".local/state/hookctl/index");
+    assert_eq!(fs::read_dir(&index).unwrap().count(), 1);
+    assert_eq!(call(3), first);
+    assert!(call(9).is_empty());
+    // A change of one byte is another file, and a spoiled index is none.
+    let file = home.path().join(".config/hookctl/config.toml");
+    fs::write(&file, many.replace("no 3", "NO 3")).unwrap();
+    assert!(call(3).contains("NO 3"));
+    for entry in fs::read_dir(&index).unwrap().flatten() {
+        let text = fs::read_to_string(entry.path()).unwrap();
+        fs::write(entry.path(), &text[..text.len() / 2]).unwrap();
+    }
+    assert!(call(3).contains("NO 3"));
+    fs::write(&file, format!("{many}frob = 1\n")).unwrap();
+    assert!(call(9).contains("\"ask\""), "a fault is not hidden by an old index");
+}

@@ -13,8 +13,18 @@ use crate::settings::record::Records;
 use crate::settings::{self, Error, Mode};
 
 /// What hookctl puts into its state directory: names that begin so are its own.
-const OWN_STATE: &[&str] =
-    &["journal", "trust", "pause", "installs", "backups", "notes", "spool", "remote", ".hookctl-"];
+const OWN_STATE: &[&str] = &[
+    "journal",
+    "trust",
+    "pause",
+    "installs",
+    "backups",
+    "notes",
+    "index",
+    "spool",
+    "remote",
+    ".hookctl-",
+];
 
 /// Does it and says what was done.
 ///
