@@ -1,7 +1,7 @@
 //! The judgement: which rules speak of an event, and what they amount to together.
 //!
 //! Pure: no I/O, no clock. What has to be run for an answer (`when.run`, `run`, `hook`) is asked
-//! in between by `act.rs`, which turns a [`Match`] into an [`Outcome`].
+//! in between by `act.rs`, which says what came of each command.
 
 use crate::effect::{Analysis, Effect, Grade, Word};
 use crate::event::{Event, Kind};

@@ -186,8 +186,7 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
         config.without_shipped();
     }
     let bases = Bases::new(&place.home, &place.project);
-    let mut judgement = judge::Judgement::default();
-    for _ in 0..case.times {
+    let judged = |config: &Config| {
         let world = World {
             paths: &paths,
             place: &place,
@@ -197,7 +196,11 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
             dry: false,
             paused: case.paused,
         };
-        judgement = judge::judge(&event, &analysis, &config, &world);
+        judge::judge(&event, &analysis, config, &world)
+    };
+    let mut judgement = judge::Judgement::default();
+    for _ in 0..case.times {
+        judgement = judged(&config);
     }
     // The first event left an index of each file with some rules: the second reads it and must say
     // the same.
@@ -210,16 +213,7 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
         if !file.shipped {
             config.without_shipped();
         }
-        let world = World {
-            paths: &paths,
-            place: &place,
-            bases: &bases,
-            stdin: &bytes,
-            deadline: Instant::now() + Duration::from_secs(20),
-            dry: false,
-            paused: case.paused,
-        };
-        let again = judge::judge(&event, &analysis, &config, &world);
+        let again = judged(&config);
         if again.answer != judgement.answer || again.rule != judgement.rule {
             return Err(format!("with an index: {:?}, without: {:?}", again, judgement));
         }
