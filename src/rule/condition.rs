@@ -4,12 +4,13 @@
 //! its test in [`Conditions::event`] or [`Conditions::effect`].
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::effect::{Analysis, Effect, Grade, Source, Word};
+use crate::effect::{Analysis, Effect, Grade, Source, SubCommand, Word};
 use crate::event::Event;
 
 use super::command::CommandPattern;
@@ -400,7 +401,11 @@ impl Conditions {
         // An allow on a command is about what that program itself does to its own operands.
         let plain = match effect.word {
             Word::Execute | Word::Read | Word::Network | Word::Send | Word::Listen => own,
-            Word::Write | Word::Delete => effect.source == Source::Operand,
+            // What an option writes is not what its operands name: `sort -o FILE`.
+            Word::Write | Word::Delete => {
+                effect.source == Source::Operand
+                    && !command.is_some_and(|c| of_an_option(c, &effect.span))
+            }
             Word::Permission | Word::Process | Word::System => own && !self.effect.is_empty(),
             Word::Privilege | Word::Remote | Word::Code | Word::PipeToInterpreter => {
                 own && self.effect.contains(&effect.word)
@@ -500,7 +505,16 @@ impl Conditions {
     }
 }
 
-fn commands_hit(patterns: &[CommandPattern], command: &crate::effect::SubCommand) -> Truth {
+/// Does an option of the command, or its value, stand at that place?
+fn of_an_option(command: &SubCommand, span: &Range<usize>) -> bool {
+    let holds = |outer: &Range<usize>| outer.start <= span.start && span.end <= outer.end;
+    command
+        .options
+        .iter()
+        .any(|opt| holds(&opt.span) || opt.value.as_ref().is_some_and(|value| holds(&value.span)))
+}
+
+fn commands_hit(patterns: &[CommandPattern], command: &SubCommand) -> Truth {
     let mut best = Truth::No;
     if patterns.iter().all(|p| p.excludes) {
         best = Truth::Yes;
