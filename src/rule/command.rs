@@ -132,20 +132,20 @@ impl CommandPattern {
 }
 
 impl OptionPattern {
+    /// Is the option one of that name, in any of its spellings?
+    fn names(&self, opt: &Opt) -> bool {
+        glob::matches(&self.name, &opt.name)
+            || opt.aliases.iter().any(|alias| glob::matches(&self.name, alias))
+    }
+
     fn is(&self, opt: &Opt) -> bool {
-        let named = glob::matches(&self.name, &opt.name)
-            || opt.aliases.iter().any(|alias| glob::matches(&self.name, alias));
-        named || bundle(&self.name).is_some_and(|mut letters| letters.any(|l| l == opt.name))
+        self.names(opt)
+            || bundle(&self.name).is_some_and(|mut letters| letters.any(|l| l == opt.name))
     }
 
     fn holds(&self, command: &SubCommand) -> Truth {
         let mut best = Truth::No;
-        for opt in &command.options {
-            let named = glob::matches(&self.name, &opt.name)
-                || opt.aliases.iter().any(|alias| glob::matches(&self.name, alias));
-            if !named {
-                continue;
-            }
+        for opt in command.options.iter().filter(|opt| self.names(opt)) {
             best = best.or(match &self.value {
                 None => Truth::Yes,
                 Some(wanted) => match value_of(opt, command) {

@@ -160,7 +160,7 @@ impl PathPattern {
                 Extent::Glob => {
                     let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
                     // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
-                    if self.each(bases, |parts, _| parts == as_parts(&path)) {
+                    if self.each(bases, |parts| parts == as_parts(&path)) {
                         return true;
                     }
                     path.truncate(literal);
@@ -169,7 +169,7 @@ impl PathPattern {
             if self.itself && (target.extent != Extent::Exact || path.is_empty()) {
                 return false;
             }
-            self.each(bases, |parts, _| self.names(parts, &path))
+            self.each(bases, |parts| self.names(parts, &path))
         };
         within(&target.lexical) && (target.lexical == target.resolved || within(&target.resolved))
     }
@@ -189,34 +189,11 @@ impl PathPattern {
             .unwrap_or_default()
     }
 
-    /// The first file name in the pattern that is literal, as a cheap test for shadowing.
-    pub fn text(&self) -> String {
-        let mut out = match self.base {
-            Base::Root => String::new(),
-            Base::Home => "~".into(),
-            Base::Project => ".".into(),
-            Base::Anywhere => String::new(),
-        };
-        for (i, part) in self.parts.iter().enumerate() {
-            if i > 0 || self.base != Base::Anywhere {
-                out.push('/');
-            }
-            match part {
-                Part::Literal(text) | Part::Glob(text) => out.push_str(text),
-                Part::Any => out.push_str("**"),
-            }
-        }
-        if self.itself {
-            out.push_str("/.");
-        }
-        if out.is_empty() { "/".into() } else { out }
-    }
-
     fn hits_form(&self, path: &str, extent: Extent, bases: &Bases) -> Truth {
         let path = split(path);
         let anywhere = self.base == Base::Anywhere;
         let mut best = Truth::No;
-        self.each(bases, |parts, _| {
+        self.each(bases, |parts| {
             best = best.or(match extent {
                 Extent::Exact => Truth::from(self.names(parts, &path)),
                 Extent::Glob if self.itself && parts.len() != path.len() => Truth::No,
@@ -248,10 +225,10 @@ impl PathPattern {
 
     /// Calls `test` with the pattern's components made absolute, for each form of its base, until
     /// one holds.
-    fn each(&self, bases: &Bases, mut test: impl FnMut(&[Part], &str) -> bool) -> bool {
+    fn each(&self, bases: &Bases, mut test: impl FnMut(&[Part]) -> bool) -> bool {
         for base in bases.of(self.base) {
             if base.is_empty() {
-                if test(&self.parts, base) {
+                if test(&self.parts) {
                     return true;
                 }
                 continue;
@@ -259,7 +236,7 @@ impl PathPattern {
             let mut parts: Vec<Part> =
                 split(base).into_iter().map(|part| Part::Literal(part.to_string())).collect();
             parts.extend(self.parts.iter().cloned());
-            if test(&parts, base) {
+            if test(&parts) {
                 return true;
             }
         }

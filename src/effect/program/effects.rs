@@ -401,6 +401,14 @@ fn opaque(out: &mut Emitter, call: &Call) {
     }
 }
 
+/// An unknown program may write what it is given.
+fn possible_write(out: &mut Emitter, value: &Value, extent: Extent) {
+    if let Spot::At(target) = out.spot(value, extent, true) {
+        let span = value.span.clone();
+        out.effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, span);
+    }
+}
+
 /// Read for certain, written possibly, if it looks like a path or is one.
 pub fn maybe_path(out: &mut Emitter, value: &Value) {
     if value.pipe {
@@ -411,17 +419,8 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
             return;
         }
         out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
-        if value.prefix.is_some()
-            && let Spot::At(target) = out.spot(value, Extent::Below, true)
-        {
-            out.effect(
-                Word::Write,
-                Grade::Possible,
-                Some(target),
-                None,
-                Source::Operand,
-                value.span.clone(),
-            );
+        if value.prefix.is_some() {
+            possible_write(out, value, Extent::Below);
         }
         return;
     };
@@ -460,15 +459,6 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
             _ => Extent::Exact,
         };
         out.path(Word::Read, &value, extent, Grade::Certain, Source::Operand);
-        if let Spot::At(target) = out.spot(&value, extent, true) {
-            out.effect(
-                Word::Write,
-                Grade::Possible,
-                Some(target),
-                None,
-                Source::Operand,
-                value.span.clone(),
-            );
-        }
+        possible_write(out, &value, extent);
     }
 }
