@@ -180,8 +180,9 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
     if place.project != root.join("project").to_string_lossy() && case.cwd.is_none() {
         place.project = root.join("project").to_string_lossy().into();
     }
-    let analysis = effect::analyse(&event, &place);
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    place.programs = config.programs();
+    let analysis = effect::analyse(&event, &place);
     if !file.shipped {
         config.without_shipped();
     }

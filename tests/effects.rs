@@ -10,7 +10,12 @@ use hookctl::event::{Event, Kind};
 use toml::de::{DeTable, DeValue};
 
 fn place(cwd: &str) -> Place {
-    Place { cwd: cwd.into(), project: "/home/dev/project".into(), home: "/home/dev".into() }
+    Place {
+        cwd: cwd.into(),
+        project: "/home/dev/project".into(),
+        home: "/home/dev".into(),
+        ..Place::default()
+    }
 }
 
 fn render(analysis: &Analysis) -> Vec<String> {

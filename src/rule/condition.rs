@@ -10,6 +10,7 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;
 
+use crate::effect::program::row;
 use crate::effect::{Analysis, Effect, Grade, Source, SubCommand, Word};
 use crate::event::Event;
 
@@ -255,7 +256,9 @@ impl Conditions {
                         "modify" => {
                             self.effect.extend([Word::Write, Word::Delete, Word::Permission]);
                         }
-                        _ => match Word::from_text(&text) {
+                        // A name that no shipped table gives may come from another file's
+                        // `[program]`; `hookctl check` knows them all.
+                        _ => match Word::from_text(&text).or_else(|| named(&text)) {
                             Some(word) => self.effect.push(word),
                             None => r.unknown_word("effect", &text, span, effect_words()),
                         },
@@ -336,10 +339,15 @@ impl Conditions {
             && self.when.holds(s)
     }
 
+    /// Does `effect` name this word?
+    fn says(&self, word: Word) -> bool {
+        self.effect.iter().any(|own| own.holds(word))
+    }
+
     /// Is this effect one that the conditions speak of? For deny and ask.
     pub fn effect(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
         let mut truth = Truth::Yes;
-        if !self.effect.is_empty() && !self.effect.contains(&effect.word) {
+        if !self.effect.is_empty() && !self.says(effect.word) {
             return Truth::No;
         }
         let command = effect.command.and_then(|at| s.analysis.commands.get(at));
@@ -393,14 +401,19 @@ impl Conditions {
         if !self.speaks_of_effects() {
             return s.analysis.commands.is_empty() || !self.speaks_of_text();
         }
-        if !self.effect.is_empty() && !self.effect.contains(&effect.word) {
+        if !self.effect.is_empty() && !self.says(effect.word) {
             return false;
         }
         let command = effect.command.and_then(|at| s.analysis.commands.get(at));
         let own = matches!(effect.source, Source::Program | Source::Operand);
         // An allow on a command is about what that program itself does to its own operands.
         let plain = match effect.word {
-            Word::Execute | Word::Read | Word::Network | Word::Send | Word::Listen => own,
+            Word::Execute
+            | Word::Read
+            | Word::Network
+            | Word::Send
+            | Word::Listen
+            | Word::Named(_) => own,
             // What an option writes is not what its operands name: `sort -o FILE`.
             Word::Write | Word::Delete => {
                 effect.source == Source::Operand
@@ -465,7 +478,7 @@ impl Conditions {
         let Some(effect) = effect.filter(|effect| effect.grade != Grade::Unknown) else {
             return false;
         };
-        if !self.effect.is_empty() && !self.effect.contains(&effect.word) {
+        if !self.effect.is_empty() && !self.says(effect.word) {
             return false;
         }
         let commands = &s.analysis.commands;
@@ -746,7 +759,12 @@ fn text(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
+fn named(text: &str) -> Option<Word> {
+    row::is_named_effect(text).then(|| Word::Named(Box::leak(text.to_string().into_boxed_str())))
+}
+
 /// The words of `effect`, composite ones included.
 pub fn effect_words() -> impl Iterator<Item = &'static str> {
-    Word::ALL.iter().map(|word| word.text()).chain(["modify"])
+    let names = crate::effect::program::table::NAMES.iter().map(|(name, _)| *name);
+    Word::ALL.iter().map(|word| word.text()).chain(["modify"]).chain(names)
 }

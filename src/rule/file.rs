@@ -11,6 +11,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
 use crate::verdict::Verb;
 
@@ -115,6 +116,8 @@ pub struct RuleFile {
     pub rules: Vec<Rc<Rule>>,
     /// `[remote.NAME]`
     pub remotes: Vec<Remote>,
+    /// `[program.NAME]`
+    pub programs: Vec<Program>,
     /// `[journal]`
     pub journal: Option<JournalConfig>,
     /// What is wrong.
@@ -230,8 +233,15 @@ fn top(
                 }
             }
         }
-        // What programs do and cases belong to other readers; their tables are taken as they are.
-        "program" | "test" => {}
+        "program" => {
+            if let Some(table) = r.table(value, "program") {
+                for (name, body) in table {
+                    file.programs.extend(super::program::read(name, body, r));
+                }
+            }
+        }
+        // Cases belong to another reader.
+        "test" => {}
         "journal" => file.journal = read_journal(value, r),
         other => {
             let hint = did_you_mean(other, TOP_KEYS.iter().map(|(key, _)| *key));

@@ -98,6 +98,10 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         }
     }
     for option in &call.parsed.options {
+        if let Some(word) = option.spec.and_then(|spec| spec.effect).filter(|_| !dry) {
+            let span = call.args.get(option.at).map_or(call.span.clone(), |a| a.span.clone());
+            out.push(word, Grade::Certain, Source::Program, span);
+        }
         match (option.spec, &option.value) {
             (Some(spec), Some(value)) => {
                 role(out, call, spec.role, value, dry, &mut next);
@@ -269,7 +273,6 @@ pub fn role(
             change(out, Word::Delete, Extent::Tree);
         }
         Role::Target => target(out, call, &call.operands(), value, dry),
-        Role::LinkSource | Role::LinkName => {}
         Role::Permission => change(out, Word::Permission, tree(call)),
         Role::Device => {
             change(out, Word::Write, Extent::Exact);
@@ -288,7 +291,6 @@ pub fn role(
                 out.contact(value, sends(call) && !dry, Source::Operand);
             }
         }
-        Role::RemotePath => {}
         Role::Body => {
             if let Some(text) = value.text.as_deref() {
                 let file = text

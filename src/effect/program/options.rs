@@ -64,16 +64,18 @@ impl Parsed {
 
 fn harmless(spec: &OptSpec) -> bool {
     use super::table::Role;
-    spec.marks & (mark::UNSAFE | mark::SCRIPT | mark::MODULE | mark::STDIN) == 0
+    // `--force` that is an effect of its own: an allow on the plain command does not mean it.
+    spec.effect.is_none()
+        && spec.marks & (mark::UNSAFE | mark::SCRIPT | mark::MODULE | mark::STDIN) == 0
         && !matches!(
             spec.role,
             Role::Program | Role::Script | Role::Code | Role::Run | Role::Command | Role::Joined
         )
 }
 
-/// Takes the arguments of a program apart, its sub-commands included.
-pub fn parse(name: &str, args: &[Value]) -> Parsed {
-    let mut parsed = Parsed { program: find(name), harmless: true, ..Parsed::default() };
+/// Takes the arguments of a program apart, its sub-commands included. `own`: the user's tables.
+pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
+    let mut parsed = Parsed { program: find(name, own), harmless: true, ..Parsed::default() };
     let mut at = 0;
     let mut full = name.to_string();
     loop {
@@ -96,7 +98,7 @@ pub fn parse(name: &str, args: &[Value]) -> Parsed {
         full.push(' ');
         full.push_str(word);
         at += 1;
-        parsed.program = find(&full);
+        parsed.program = find(&full, own);
         if parsed.program.is_none() {
             parsed.harmless = false;
         }

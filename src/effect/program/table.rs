@@ -5,61 +5,66 @@
 
 use crate::effect::Word;
 
-/// What an operand or an option's value is to its program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+macro_rules! roles {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
+        /// What an operand or an option's value is to its program.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Role { $($(#[$doc])* $variant,)+ }
+
+        impl Role {
+            /// Every role by the name that tables use.
+            pub const ALL: &'static [(&'static str, Role)] = &[$(($text, Role::$variant),)+];
+        }
+    };
+}
+
+roles! {
     /// Text: no effect.
-    Text,
+    Text = "text",
     /// A file that is read.
-    Read,
+    Read = "read",
     /// A directory read with everything below it.
-    ReadTree,
+    ReadTree = "read-tree",
     /// A file that is written.
-    Write,
+    Write = "write",
     /// A directory in which something is written.
-    WriteInto,
+    WriteInto = "write-into",
     /// A file that is read and written.
-    Edit,
+    Edit = "edit",
     /// A file that is deleted.
-    Delete,
+    Delete = "delete",
     /// A directory deleted with everything below it.
-    DeleteTree,
+    DeleteTree = "delete-tree",
     /// A path that is moved away: read and deleted with everything below it.
-    Move,
+    Move = "move",
     /// Where cp, mv and install put things: the path, or a name inside it.
-    Target,
-    /// What a link points to.
-    LinkSource,
-    /// The name of a link.
-    LinkName,
+    Target = "target",
     /// A path whose mode or owner changes.
-    Permission,
+    Permission = "permission",
     /// A block device that is written or formatted.
-    Device,
+    Device = "device",
     /// A host, `user@host`, `host:port`.
-    Host,
+    Host = "host",
     /// A URL that is contacted.
-    Url,
-    /// `host:path` (scp, rsync) or a local path that is read, the last one written.
-    RemotePath,
+    Url = "url",
     /// A request's body: data leaves; `@file` is read.
-    Body,
+    Body = "body",
     /// A file that is sent.
-    Upload,
+    Upload = "upload",
     /// A script file that the program runs.
-    Run,
+    Run = "run",
     /// A program, by name or path, that the program starts.
-    Program,
+    Program = "program",
     /// Shell text that is run.
-    Script,
+    Script = "script",
     /// Text in the program's own language that is run.
-    Code,
+    Code = "code",
     /// The first word of a command; the rest of the words are its arguments.
-    Command,
+    Command = "command",
     /// Like `Command`, but the words are joined and read by a shell.
-    Joined,
+    Joined = "joined",
     /// A word that may be a path: read for certain, possibly written, if it looks like one.
-    MaybePath,
+    MaybePath = "maybe-path",
 }
 
 /// Does an option take a value?
@@ -73,54 +78,63 @@ pub enum Arity {
     Optional,
 }
 
-/// What an option does besides taking a value: a set of bits.
-pub mod mark {
+macro_rules! marks {
+    ($($(#[$doc:meta])* $name:ident = $text:literal $bit:literal),+ $(,)?) => {
+        /// What an option does besides taking a value: a set of bits.
+        pub mod mark {
+            $($(#[$doc])* pub const $name: u32 = 1 << $bit;)+
+
+            /// Every mark by the name that tables use.
+            pub const ALL: &[(&str, u32)] = &[$(($text, $name),)+];
+        }
+    };
+}
+
+marks! {
     /// The operands are meant with everything below them.
-    pub const TREE: u32 = 1;
+    TREE = "tree" 0,
     /// Nothing is written, deleted or sent.
-    pub const DRY: u32 = 1 << 1;
+    DRY = "dry" 1,
     /// May execute or write what no effect speaks of.
-    pub const UNSAFE: u32 = 1 << 2;
+    UNSAFE = "unsafe" 2,
     /// Operands that are read are also written.
-    pub const INPLACE: u32 = 1 << 3;
+    INPLACE = "inplace" 3,
     /// The first operand of its own (a pattern, a program text) is then not there.
-    pub const NO_FIRST: u32 = 1 << 4;
+    NO_FIRST = "no-first" 4,
     /// Names the target, so that every operand is a source.
-    pub const TARGET: u32 = 1 << 5;
+    TARGET = "target" 5,
     /// Operands are kept where they would be deleted.
-    pub const KEEP: u32 = 1 << 6;
+    KEEP = "keep" 6,
     /// Results go to standard output: nothing is written.
-    pub const STDOUT: u32 = 1 << 7;
+    STDOUT = "stdout" 7,
     /// The first operand is shell text (`bash -c`).
-    pub const SCRIPT: u32 = 1 << 8;
+    SCRIPT = "script" 8,
     /// What runs is named by the value (`python -m`), standard input is not a program.
-    pub const MODULE: u32 = 1 << 9;
-    /// Makes links instead of copies.
-    pub const LINK: u32 = 1 << 10;
+    MODULE = "module" 9,
     /// The program text comes from standard input whatever the operands (`bash -s`).
-    pub const STDIN: u32 = 1 << 11;
+    STDIN = "stdin" 11,
     /// Data leaves.
-    pub const SEND: u32 = 1 << 12;
+    SEND = "send" 12,
     /// What follows are operands.
-    pub const END: u32 = 1 << 13;
+    END = "end" 13,
     /// The environment is emptied.
-    pub const CLEAR: u32 = 1 << 14;
+    CLEAR = "clear" 14,
     /// The value is the directory that the program then works in.
-    pub const CHDIR: u32 = 1 << 15;
+    CHDIR = "chdir" 15,
     /// The value is split into words that stand in front of the operands (`env -S`).
-    pub const SPLITS: u32 = 1 << 16;
+    SPLITS = "splits" 16,
     /// Runs as somebody else.
-    pub const PRIVILEGE: u32 = 1 << 17;
+    PRIVILEGE = "privilege" 17,
     /// A mark for the program's own code.
-    pub const SPARE: u32 = 1 << 18;
+    SPARE = "spare" 18,
     /// Only tells something (`--help`): none of the program's effects happens.
-    pub const ONLY: u32 = 1 << 19;
+    ONLY = "only" 19,
     /// Changes the machine's state.
-    pub const SYSTEM: u32 = 1 << 20;
+    SYSTEM = "system" 20,
 }
 
 /// One option of a program.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptSpec {
     /// Every spelling, with its dashes.
     pub names: &'static [&'static str],
@@ -130,10 +144,12 @@ pub struct OptSpec {
     pub role: Role,
     /// What else it does: bits of [`mark`].
     pub marks: u32,
+    /// The named effect that it adds.
+    pub effect: Option<Word>,
 }
 
 /// What is known of one program, or of one sub-command (`git push`).
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Program {
     /// Its basename, or the words of the sub-command.
     pub name: &'static str,
@@ -173,8 +189,11 @@ pub struct Program {
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-/// What is known of the program of that basename.
-pub fn program(name: &str) -> Option<&'static Program> {
+/// What is known of the program of that basename, or of the sub-command; `own` comes first.
+pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> {
+    if let Some(found) = own.iter().find(|p| p.name == name) {
+        return Some(found);
+    }
     PROGRAMS.binary_search_by(|p| p.name.cmp(name)).ok().map(|i| &PROGRAMS[i])
 }
 

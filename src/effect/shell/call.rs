@@ -208,8 +208,8 @@ impl Walker<'_> {
             && alias.is_none()
             && !tainted
             && !marked;
-        let parsed =
-            program::parse(if function.as_ref().is_some_and(|f| f.1) { "" } else { &name }, args);
+        let known = if function.as_ref().is_some_and(|f| f.1) { "" } else { &name };
+        let parsed = program::parse(known, args, self.out.place.programs);
         let complete = parsed.program.is_some_and(|p| p.complete);
         let command = SubCommand {
             name: name.clone(),

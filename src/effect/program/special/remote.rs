@@ -150,7 +150,7 @@ pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Ne
     let grade = if host.text.is_some() { Grade::Certain } else { Grade::Unknown };
     out.effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
     // OpenSSH takes options behind the host as well.
-    let behind = options::parse("ssh", rest);
+    let behind = options::parse("ssh", rest, &[]);
     let rest: Vec<Value> = behind.operands.iter().map(|i| rest[*i].clone()).collect();
     for option in call.parsed.options.iter().chain(&behind.options) {
         if option.name == "-o"
