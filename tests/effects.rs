@@ -39,6 +39,7 @@ fn render(analysis: &Analysis) -> Vec<String> {
                 text.push_str(match path.extent {
                     Extent::Exact => "",
                     Extent::Tree => " tree",
+                    Extent::Visible => " visible",
                     Extent::Children => " children",
                     Extent::Below => " below",
                     Extent::Glob => " glob",

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+pub mod look;
 pub mod path;
 pub mod program;
 pub mod shell;
@@ -116,6 +117,8 @@ pub enum Extent {
     Exact,
     /// That path and everything below it (`rm -r D`, `grep -r x D`).
     Tree,
+    /// The same without what is hidden: programs that skip it (`rg x D`).
+    Visible,
     /// Everything directly in it, the path itself stays (`rm D/*`).
     Children,
     /// Something below it, which is only known at run time (`"$root"/$x`, mktemp).

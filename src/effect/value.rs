@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::look;
 use super::path::{self, Resolver};
 use super::{Analysis, Arg, Effect, Extent, Grade, Place, Source, Target, Word};
 
@@ -197,6 +198,9 @@ impl<'a> Emitter<'a> {
         }
         let changes = !matches!(word, Word::Read);
         match self.spot(value, extent, changes) {
+            Spot::At(target) if word == Word::Read && target.extent == Extent::Glob => {
+                self.read_glob(target, extent, grade, source, value.span.clone());
+            }
             Spot::At(target)
                 if word == Word::Write && self.written.contains_key(&target.resolved) =>
             {
@@ -214,6 +218,28 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// Reading what a glob names: the files that are there, unless the call may have made more.
+    fn read_glob(
+        &mut self,
+        target: Target,
+        extent: Extent,
+        grade: Grade,
+        source: Source,
+        span: Range<usize>,
+    ) {
+        let changed = self.analysis.effects.iter().any(|e| {
+            e.grade == Grade::Unknown || matches!(e.word, Word::Write | Word::Remote | Word::Code)
+        });
+        let named = if changed { None } else { look::named(&target) };
+        for mut one in named.unwrap_or_else(|| vec![target]) {
+            if one.extent == Extent::Exact {
+                // A link in the directory leads on.
+                one = self.resolver.target(&one.lexical, "/", extent);
+            }
+            self.effect(Word::Read, grade, Some(one), None, source, span.clone());
+        }
+    }
+
     /// An effect on a path in the current directory that is computed, not written.
     pub fn own_path(
         &mut self,
@@ -223,7 +249,7 @@ impl<'a> Emitter<'a> {
         grade: Grade,
         span: Range<usize>,
     ) {
-        self.path(word, &Value::known(text, span), extent, grade, Source::Operand);
+        self.path(word, &Value::known(text, span), extent, grade, Source::Program);
     }
 
     /// Contacting what a value names; `send` = data leaves as well.

@@ -179,6 +179,7 @@ impl<'a> Judge<'a> {
             bases: self.world.bases,
             project: &self.world.place.project,
             profile: self.config.profile,
+            look: effect::look::below,
         }
     }
 

@@ -339,6 +339,12 @@ impl Conditions {
             && self.when.holds(s)
     }
 
+    /// Does it name commands?
+    pub fn names_commands(&self) -> bool {
+        let command = |p: &Permission| matches!(p, Permission::Command(_));
+        !self.command.is_empty() || self.permission.iter().any(command)
+    }
+
     /// Does `effect` name this word?
     fn says(&self, word: Word) -> bool {
         self.effect.iter().any(|own| own.holds(word))
@@ -416,8 +422,7 @@ impl Conditions {
             | Word::Named(_) => own,
             // What an option writes is not what its operands name: `sort -o FILE`.
             Word::Write | Word::Delete => {
-                effect.source == Source::Operand
-                    && !command.is_some_and(|c| of_an_option(c, &effect.span))
+                own && !command.is_some_and(|c| of_an_option(c, &effect.span))
             }
             Word::Permission | Word::Process | Word::System => own && !self.effect.is_empty(),
             Word::Privilege | Word::Remote | Word::Code | Word::PipeToInterpreter => {

@@ -256,6 +256,10 @@ pub fn role(
         Role::ReadTree => {
             out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand)
         }
+        Role::ReadVisible => {
+            let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
+            out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
+        }
         Role::Write if value.plain() == Some("-") => {}
         Role::Write => {
             change(out, Word::Write, Extent::Exact);

@@ -25,6 +25,8 @@ roles! {
     Read = "read",
     /// A directory read with everything below it.
     ReadTree = "read-tree",
+    /// A directory read with everything below it that is not hidden.
+    ReadVisible = "read-visible",
     /// A file that is written.
     Write = "write",
     /// A directory in which something is written.
