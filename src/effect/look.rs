@@ -67,8 +67,17 @@ pub fn below(target: &Target) -> Option<Vec<Target>> {
     let mut todo = vec![(target.lexical.clone(), target.resolved.clone(), 0)];
     while let Some((lexical, resolved, depth)) = todo.pop() {
         let meta = fs::symlink_metadata(&resolved).ok()?;
-        if meta.is_symlink() || found.len() >= MAX_BELOW || depth > MAX_DEPTH {
+        if found.len() >= MAX_BELOW || depth > MAX_DEPTH {
             return None;
+        }
+        if meta.is_symlink() {
+            // Whether links are followed is up to the program: one that leads within the directory
+            // shows nothing new, one that leads nowhere shows nothing.
+            match fs::canonicalize(&resolved) {
+                Ok(real) if real.starts_with(&target.resolved) => {}
+                Ok(_) => return None,
+                Err(_) => continue,
+            }
         }
         if meta.is_dir() {
             for entry in fs::read_dir(&resolved).ok()? {
@@ -127,8 +136,13 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_not_settled() {
+    fn a_link_to_elsewhere_is_not_settled() {
         let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("x"), "").unwrap();
+        std::os::unix::fs::symlink("x", dir.path().join("near")).unwrap();
+        std::os::unix::fs::symlink("none", dir.path().join("gone")).unwrap();
+        let root = fs::canonicalize(dir.path()).unwrap();
+        assert_eq!(below(&target(&root, Extent::Tree)).map(|found| found.len()), Some(3));
         std::os::unix::fs::symlink("/etc", dir.path().join("link")).unwrap();
         assert_eq!(below(&target(dir.path(), Extent::Tree)), None);
     }
