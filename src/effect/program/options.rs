@@ -55,7 +55,9 @@ impl Parsed {
                 name: o.name.clone(),
                 aliases: o.spec.map_or(&[], |s| s.names),
                 value: o.value.as_ref().map(Value::arg),
-                harmless: o.spec.is_some_and(harmless),
+                harmless: o
+                    .spec
+                    .is_some_and(|s| harmless(s) && s.marks & (mark::INPLACE | mark::CHANGES) == 0),
                 span: args.get(o.at).map_or(0..0, |a| a.span.clone()),
             })
             .collect()

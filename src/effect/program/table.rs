@@ -133,6 +133,8 @@ marks! {
     ONLY = "only" 19,
     /// Changes the machine's state.
     SYSTEM = "system" 20,
+    /// Changes what the program otherwise only reads: an allow on the plain command does not mean it.
+    CHANGES = "changes" 21,
 }
 
 /// One option of a program.
