@@ -43,6 +43,7 @@ pub fn generate() {
         let _ = writeln!(out, "({name:?}, {meaning:?}),");
     }
     out.push_str("];\n/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
+    let mut specs = BTreeMap::new();
     for (name, own) in &all {
         let mut entry = own.clone();
         if let Some(Value::String(same)) = own.get("same") {
@@ -60,7 +61,14 @@ pub fn generate() {
                 list.extend(extra);
             }
         }
-        program(&mut out, name, &entry, &names);
+        program(&mut out, name, &entry, &names, &mut specs);
+    }
+    out.push_str("];\n");
+    let mut pool: Vec<(usize, &String)> = specs.iter().map(|(spec, at)| (*at, spec)).collect();
+    pool.sort_unstable();
+    let _ = writeln!(out, "static OPTIONS: [OptSpec; {}] = [", pool.len());
+    for (_, spec) in pool {
+        out.push_str(spec);
     }
     out.push_str("];\n");
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
@@ -105,7 +113,13 @@ fn camel(name: &str) -> String {
     name.split('-').map(|part| part[..1].to_uppercase() + &part[1..]).collect()
 }
 
-fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String, String>) {
+fn program(
+    out: &mut String,
+    name: &str,
+    entry: &Table,
+    names: &BTreeMap<String, String>,
+    specs: &mut BTreeMap<String, usize>,
+) {
     let fail = |why: String| -> ! { panic!("[{name}] {why}") };
     let word = |word: &str| {
         if !word.contains('.') {
@@ -129,7 +143,7 @@ fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String,
     let mut options = String::new();
     for line in list(entry, "options") {
         let option = row::option(line).unwrap_or_else(|why| fail(why));
-        let spellings: String = option.names.iter().map(|n| format!("{n:?},")).collect();
+        let spellings = option.names.join(" ");
         let (arity, kind) = match option.value {
             None => ("None", role("text")),
             Some((kind, false)) => ("Value", role(kind)),
@@ -140,14 +154,17 @@ fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String,
             marks.map(|m| format!("mark::{}", m.to_uppercase().replace('-', "_"))).collect();
         let bits = if bits.is_empty() { "0".into() } else { bits.join("|") };
         let effect = match option.effect {
-            Some(effect) => format!("Some({})", word(effect)),
+            Some(effect) => format!("Some(&{})", word(effect)),
             None => "None".into(),
         };
-        let _ = write!(
-            options,
-            "OptSpec {{ names: &[{spellings}], arity: Arity::{arity}, role: {kind}, marks: {bits}, \
+        let spec = format!(
+            "OptSpec {{ names: {spellings:?}, arity: Arity::{arity}, role: {kind}, marks: {bits}, \
              effect: {effect} }},"
         );
+        // Many programs have the same options: each is there once.
+        let next = specs.len();
+        let at = *specs.entry(spec).or_insert(next);
+        let _ = write!(options, "&OPTIONS[{at}],");
     }
     let _ = writeln!(
         out,

@@ -134,9 +134,9 @@ fn operands(value: &Spanned<DeValue<'_>>, program: &mut Program, r: &mut Reader<
 
 fn options(
     value: &Spanned<DeValue<'_>>,
-    base: &'static [OptSpec],
+    base: &'static [&'static OptSpec],
     r: &mut Reader<'_>,
-) -> &'static [OptSpec] {
+) -> &'static [&'static OptSpec] {
     let mut specs = base.to_vec();
     for (line, span) in r.strings(value) {
         let option = match row::option(&line) {
@@ -155,19 +155,22 @@ fn options(
                 }
             }
         }
-        let names: Vec<&'static str> = option.names.iter().map(|name| keep(name)).collect();
         let arity = match option.value {
             None => Arity::None,
             Some((_, false)) => Arity::Value,
             Some((_, true)) => Arity::Optional,
         };
-        specs.push(OptSpec {
-            names: names.leak(),
+        let spec = OptSpec {
+            names: keep(&option.names.join(" ")),
             arity,
             role: option.value.map_or(Role::Text, |(text, _)| role(text, span.clone(), r)),
             marks,
-            effect: option.effect.and_then(|text| word(text, span.clone(), r)),
-        });
+            effect: option
+                .effect
+                .and_then(|text| word(text, span.clone(), r))
+                .map(|word| &*Box::leak(Box::new(word))),
+        };
+        specs.push(Box::leak(Box::new(spec)));
     }
     specs.leak()
 }

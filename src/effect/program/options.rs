@@ -42,9 +42,7 @@ impl Parsed {
 
     /// Is that option there, in any of its spellings?
     pub fn option(&self, name: &str) -> Option<&Found> {
-        self.options
-            .iter()
-            .find(|o| o.name == name || o.spec.is_some_and(|s| s.names.contains(&name)))
+        self.options.iter().find(|o| o.name == name || o.spec.is_some_and(|s| s.is(name)))
     }
 
     /// The options in the shape that rules are matched against.
@@ -53,7 +51,7 @@ impl Parsed {
             .iter()
             .map(|o| Opt {
                 name: o.name.clone(),
-                aliases: o.spec.map_or(&[], |s| s.names),
+                aliases: o.spec.map_or("", |s| s.names),
                 value: o.value.as_ref().map(Value::arg),
                 harmless: o
                     .spec
@@ -168,7 +166,7 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
 }
 
 fn plus(program: Option<&'static Program>, text: &str) -> bool {
-    program.is_some_and(|p| p.options.iter().any(|o| o.names.iter().any(|n| text.starts_with(n))))
+    program.is_some_and(|p| p.options.iter().any(|o| o.names().any(|n| text.starts_with(n))))
 }
 
 /// One argument that is an option or a bundle; returns how many arguments it takes.

@@ -140,8 +140,8 @@ marks! {
 /// One option of a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptSpec {
-    /// Every spelling, with its dashes.
-    pub names: &'static [&'static str],
+    /// Every spelling, with its dashes and blanks between.
+    pub names: &'static str,
     /// Does it take a value?
     pub arity: Arity,
     /// What the value is.
@@ -149,7 +149,7 @@ pub struct OptSpec {
     /// What else it does: bits of [`mark`].
     pub marks: u32,
     /// The named effect that it adds.
-    pub effect: Option<Word>,
+    pub effect: Option<&'static Word>,
 }
 
 /// What is known of one program, or of one sub-command (`git push`).
@@ -188,7 +188,7 @@ pub struct Program {
     /// The last operand, if it differs.
     pub last: Option<Role>,
     /// The options.
-    pub options: &'static [OptSpec],
+    pub options: &'static [&'static OptSpec],
 }
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -201,23 +201,36 @@ pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> 
     PROGRAMS.binary_search_by(|p| p.name.cmp(name)).ok().map(|i| &PROGRAMS[i])
 }
 
+impl OptSpec {
+    /// Every spelling.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.names.split(' ')
+    }
+
+    /// Is that one of its spellings?
+    pub fn is(&self, name: &str) -> bool {
+        self.names().any(|own| own == name)
+    }
+}
+
 impl Program {
     /// The option of that exact spelling.
     pub fn option(&self, name: &str) -> Option<&'static OptSpec> {
         // `options` is 'static itself, so the reference outlives `self`.
-        let options: &'static [OptSpec] = self.options;
-        options.iter().find(|o| o.names.contains(&name))
+        let options: &'static [&'static OptSpec] = self.options;
+        options.iter().copied().find(|o| o.is(name))
     }
 
     /// The only long option that begins so, where abbreviations are allowed.
     pub fn abbreviated(&self, name: &str) -> Option<&'static OptSpec> {
-        let options: &'static [OptSpec] = self.options;
+        let options: &'static [&'static OptSpec] = self.options;
         if !self.abbreviate || name.len() < 3 {
             return None;
         }
         let mut found = options
             .iter()
-            .filter(|o| o.names.iter().any(|n| n.starts_with("--") && n.starts_with(name)));
+            .copied()
+            .filter(|o| o.names().any(|n| n.starts_with("--") && n.starts_with(name)));
         let first = found.next()?;
         found.next().is_none().then_some(first)
     }
