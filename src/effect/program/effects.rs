@@ -54,6 +54,8 @@ pub struct Call<'a> {
     pub parsed: &'a Parsed,
     /// Its bytes.
     pub span: Range<usize>,
+    /// Does something come in on its standard input that does not stand in the call?
+    pub fed: bool,
 }
 
 impl Call<'_> {
@@ -132,7 +134,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
 
 /// Does data leave?
 pub fn sends(call: &Call) -> bool {
-    call.parsed.has(mark::SEND)
+    // With -G curl's data is the query of a GET; the content of a file leaves all the same.
+    let file = |v: &Value| v.text.as_deref().is_none_or(|t| t.contains('@'));
+    let query = call.name == "curl"
+        && call.parsed.option("-G").is_some()
+        && !call.parsed.options.iter().any(|o| o.value.as_ref().is_some_and(file));
+    call.parsed.has(mark::SEND) && !query
         || call.parsed.program.is_some_and(|p| p.effects.contains(&Word::Send))
 }
 

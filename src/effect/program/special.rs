@@ -6,7 +6,7 @@ mod remote;
 mod wrap;
 
 pub use files::found;
-use files::{dd, find, gzip, ln, tar};
+use files::{dd, fd, find, gzip, ln, tar};
 use git::{git_config, git_settings};
 use remote::{copy, docker_run, download, ssh};
 use wrap::{env, interpreter, shell, xargs};
@@ -32,6 +32,7 @@ pub fn run(
     match program.special {
         "" => return false,
         "find" => find(out, call, next),
+        "fd" => fd(out, call, next),
         "dd" => dd(out, &values),
         "tar" => tar(out, call, &values, next),
         "shell" => shell(out, call, values, next),

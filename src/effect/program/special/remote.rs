@@ -1,6 +1,6 @@
 //! Programs that talk to others: scp and rsync, curl and wget, ssh, docker run.
 
-use super::super::effects::{Call, Next, joined, written};
+use super::super::effects::{Call, Next, joined, sends, written};
 use super::super::options;
 use super::super::table::mark;
 use crate::effect::value::{Emitter, Spot, Value, host_of};
@@ -80,7 +80,7 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
 
 /// curl, wget: hosts, and files named after the URL.
 pub fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
-    let mut send = call.parsed.has(mark::SEND);
+    let mut send = sends(call);
     let mut urls: Vec<Value> = values.to_vec();
     for option in &call.parsed.options {
         if matches!(option.name.as_str(), "-X" | "--request" | "--method")
@@ -96,6 +96,17 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
         }
     }
     let wget = call.name == "wget";
+    for option in call.parsed.options.iter().filter(|o| o.name == "--data-urlencode") {
+        // `name@file`, where no `=` makes it text.
+        if let Some((name, file)) =
+            option.value.as_ref().and_then(|v| v.text.as_deref()?.split_once('@'))
+            && !name.is_empty()
+            && !name.contains('=')
+        {
+            let file = Value::known(file, call.span.clone());
+            out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
+        }
+    }
     for url in &urls {
         let text = url.text.as_deref().unwrap_or_default();
         if let Some(file) = text.strip_prefix("file://") {
@@ -145,7 +156,9 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
 /// ssh: the host, then a command there.
 pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
     let Some((host, rest)) = values.split_first() else { return };
-    out.contact(host, false, Source::Operand);
+    // What it is fed goes to the other side.
+    let send = call.fed && call.parsed.option("-n").is_none();
+    out.contact(host, send, Source::Operand);
     let known = host_of(host);
     let grade = if host.text.is_some() { Grade::Certain } else { Grade::Unknown };
     out.effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
