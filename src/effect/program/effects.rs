@@ -303,7 +303,7 @@ pub fn role(
                     .or_else(|| text.split_once("=@").map(|(_, f)| f))
                     .or_else(|| text.split_once("=<").map(|(_, f)| f));
                 if let Some(file) = file {
-                    let file = file.split(';').next().unwrap_or(file);
+                    let file = file.split(';').next().unwrap_or(file).trim_matches('"');
                     if file != "-" {
                         out.path(
                             Word::Read,

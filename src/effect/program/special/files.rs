@@ -203,6 +203,18 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
             }
         }
     }
+    for option in call.parsed.options.iter().filter(|o| o.name == "--checkpoint-action") {
+        // One of `dot`, `echo`, ... or `exec=TEXT`.
+        match &option.value {
+            Some(value) if value.text.is_none() => {
+                out.unknown("a tar action known only at run time", value.span.clone());
+            }
+            Some(value) if value.start().starts_with("exec=") => {
+                next.push(Next::Script { text: value.rest(5), rest: Vec::new() });
+            }
+            _ => {}
+        }
+    }
     let reading = matches!(mode, Some('x' | 't' | 'd'));
     let start = call.parsed.option("-C").and_then(|o| o.value.clone()).or(start);
     if let Some(archive) = archive.filter(|a| a.plain() != Some("-")) {
