@@ -54,6 +54,8 @@ pub struct Call<'a> {
     pub parsed: &'a Parsed,
     /// Its bytes.
     pub span: Range<usize>,
+    /// Does something come in on its standard input that does not stand in the call?
+    pub fed: bool,
 }
 
 impl Call<'_> {
@@ -136,7 +138,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
 
 /// Does data leave?
 pub fn sends(call: &Call) -> bool {
-    call.parsed.has(mark::SEND)
+    // With -G curl's data is the query of a GET; the content of a file leaves all the same.
+    let file = |v: &Value| v.text.as_deref().is_none_or(|t| t.contains('@'));
+    let query = call.name == "curl"
+        && call.parsed.option("-G").is_some()
+        && !call.parsed.options.iter().any(|o| o.value.as_ref().is_some_and(file));
+    call.parsed.has(mark::SEND) && !query
         || call.parsed.program.is_some_and(|p| p.effects.contains(&Word::Send))
 }
 
@@ -302,7 +309,7 @@ pub fn role(
                     .or_else(|| text.split_once("=@").map(|(_, f)| f))
                     .or_else(|| text.split_once("=<").map(|(_, f)| f));
                 if let Some(file) = file {
-                    let file = file.split(';').next().unwrap_or(file);
+                    let file = file.split(';').next().unwrap_or(file).trim_matches('"');
                     if file != "-" {
                         out.path(
                             Word::Read,

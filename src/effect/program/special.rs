@@ -6,9 +6,9 @@ mod remote;
 mod wrap;
 
 pub use files::found;
-use files::{dd, find, gzip, ln, tar};
+use files::{dd, fd, find, gzip, ln, tar};
 use git::{git_config, git_settings};
-use remote::{copy, docker_run, download, ssh};
+use remote::{copy, docker_run, download, ssh, ssh_settings};
 use wrap::{env, interpreter, shell, xargs};
 
 use super::effects::{Call, Next, joined, operands};
@@ -29,9 +29,13 @@ pub fn run(
     if call.name == "git" {
         git_settings(out, call);
     }
+    if matches!(call.name, "scp" | "sftp") {
+        ssh_settings(out, call, &call.parsed.options);
+    }
     match program.special {
         "" => return false,
         "find" => find(out, call, next),
+        "fd" => fd(out, call, next),
         "dd" => dd(out, &values),
         "tar" => tar(out, call, &values, next),
         "shell" => shell(out, call, values, next),
@@ -149,6 +153,14 @@ pub fn run(
         }
         "download" => download(out, call, &values, dry),
         "ssh" => ssh(out, call, values, next),
+        "runuser" => {
+            // With -u it starts a program, without it a shell as `su` does.
+            if call.parsed.option("-u").is_some() {
+                next.push(Next::Words { words: values, cwd: None, feeds: false });
+            } else if call.parsed.option("-c").is_none() {
+                next.push(Next::Stdin { lang: "shell" });
+            }
+        }
         "flag-c" => {
             // `flock FILE -c TEXT`, `flock FILE CMD`: the text is an option of the rest.
             let Some(file) = values.first() else { return true };

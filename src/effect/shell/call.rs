@@ -7,8 +7,8 @@ use shuck_ast::{
     Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
 };
 
-use super::Walker;
 use super::state::{Function, Held, Key};
+use super::{Feed, Walker};
 use crate::effect::path::split;
 use crate::effect::program::{self, Call, options, table};
 use crate::effect::value::Value;
@@ -269,7 +269,8 @@ impl Walker<'_> {
         if self.state_builtin(&name, args, index, &span) {
             return;
         }
-        let call = Call { name: &name, args, parsed: &parsed, span: span.clone() };
+        let fed = matches!(self.feed, Feed::Rooted(_) | Feed::File(_) | Feed::Stream);
+        let call = Call { name: &name, args, parsed: &parsed, span: span.clone(), fed };
         let from = self.out.analysis.effects.len();
         let nexts = program::run(&mut self.out, &call);
         if self.out.analysis.effects[from..]

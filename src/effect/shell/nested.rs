@@ -156,7 +156,12 @@ impl Walker<'_> {
                 let value = Value::known(text, span);
                 code::emit(&mut self.out, lang, &value, &mut Vec::new());
             }
-            Feed::File(file) => self.file(&file, lang, index, false),
+            Feed::File(file) => {
+                // A file that is standard input itself (a terminal) feeds nothing.
+                let outer = std::mem::replace(&mut self.feed, Feed::None);
+                self.file(&file, lang, index, false);
+                self.feed = outer;
+            }
             Feed::Rooted(_) | Feed::Stream => {
                 self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
             }

@@ -30,7 +30,13 @@ impl Walker<'_> {
                 }
                 (RedirectKind::Input | RedirectKind::ReadWrite, RedirectTarget::Word(word)) => {
                     let value = self.quietly(|w| w.expand_one(word, false));
-                    feed = Some(if value.pipe { Feed::Stream } else { Feed::File(value) });
+                    feed = match value.plain() {
+                        _ if value.pipe => Some(Feed::Stream),
+                        Some("/dev/null") => Some(Feed::Text(String::new())),
+                        // What is fed already goes on.
+                        Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => feed,
+                        _ => Some(Feed::File(value)),
+                    };
                 }
                 (RedirectKind::DupInput, _) => feed = Some(Feed::Stream),
                 _ => {}

@@ -136,6 +136,10 @@ pub fn xargs(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<
 /// env and sudo: assignments, then a command.
 pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emitter) {
     let mut values = values;
+    if call.name == "env" && values.first().and_then(Value::plain) == Some("-") {
+        // The old spelling of -i.
+        values.remove(0);
+    }
     for option in &call.parsed.options {
         if option.spec.is_some_and(|s| s.marks & mark::SPLITS != 0)
             && let Some(value) = &option.value
