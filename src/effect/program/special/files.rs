@@ -97,14 +97,15 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
 pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let run = |a: &Value| matches!(a.plain(), Some("-x" | "--exec" | "-X" | "--exec-batch"));
     let cut = call.args.iter().position(run).unwrap_or(call.args.len());
-    let own = options::parse(call.name, &call.args[..cut]);
+    let own = options::parse(call.name, &call.args[..cut], out.place.programs);
     let mut starts: Vec<Value> =
         own.operands.iter().skip(1).map(|i| call.args[*i].clone()).collect();
     if starts.is_empty() {
         starts.push(Value::known(".", call.span.clone()));
     }
+    let extent = if own.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
     for start in &starts {
-        out.path(Word::Read, start, Extent::Tree, Grade::Certain, Source::Operand);
+        out.path(Word::Read, start, extent, Grade::Certain, Source::Operand);
     }
     let Some(command) = call.args.get(cut + 1..).filter(|c| !c.is_empty()) else { return };
     for start in starts.iter().take(4) {
