@@ -17,7 +17,11 @@ macro_rules! words {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
         /// A primitive word of the closed list.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Word { $($(#[$doc])* $variant,)+ }
+        pub enum Word {
+            $($(#[$doc])* $variant,)+
+            /// A name of the tables under `git.`, `database.`, `cloud.` or `container.`.
+            Named(&'static str),
+        }
 
         impl Word {
             /// Every word.
@@ -25,7 +29,7 @@ macro_rules! words {
 
             /// As it is written in `effect = "..."`.
             pub const fn text(self) -> &'static str {
-                match self { $(Word::$variant => $text,)+ }
+                match self { $(Word::$variant => $text,)+ Word::Named(name) => name }
             }
         }
     };

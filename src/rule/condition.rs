@@ -407,7 +407,11 @@ impl Conditions {
                     && !command.is_some_and(|c| of_an_option(c, &effect.span))
             }
             Word::Permission | Word::Process | Word::System => own && !self.effect.is_empty(),
-            Word::Privilege | Word::Remote | Word::Code | Word::PipeToInterpreter => {
+            Word::Privilege
+            | Word::Remote
+            | Word::Code
+            | Word::PipeToInterpreter
+            | Word::Named(_) => {
                 own && self.effect.contains(&effect.word)
             }
         };
