@@ -411,9 +411,7 @@ impl Conditions {
             | Word::Remote
             | Word::Code
             | Word::PipeToInterpreter
-            | Word::Named(_) => {
-                own && self.effect.contains(&effect.word)
-            }
+            | Word::Named(_) => own && self.effect.contains(&effect.word),
         };
         if !self.command.is_empty() {
             let covered = command.is_some_and(|c| {

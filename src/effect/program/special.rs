@@ -154,7 +154,10 @@ pub fn run(
             operands(out, call, program, dry, next);
             let named = call.parsed.options.iter().any(|o| {
                 o.spec.is_some_and(|s| s.role == Role::Code)
-                    || matches!(o.name.as_str(), "-f" | "--file" | "-l" | "--list" | "--queries-file")
+                    || matches!(
+                        o.name.as_str(),
+                        "-f" | "--file" | "-l" | "--list" | "--queries-file"
+                    )
             });
             if !named && (program.repeat != Role::Code || values.len() < 2) {
                 next.push(Next::Stdin { lang: program.lang });
@@ -184,7 +187,11 @@ pub fn run(
         }
         "make" => {
             operands(out, call, program, dry, next);
-            if call.parsed.option("-f").is_some_and(|o| o.value.as_ref().and_then(Value::plain) == Some("-")) {
+            if call
+                .parsed
+                .option("-f")
+                .is_some_and(|o| o.value.as_ref().and_then(Value::plain) == Some("-"))
+            {
                 next.push(Next::Stdin { lang: "make" });
             }
         }

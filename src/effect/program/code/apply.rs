@@ -2,8 +2,8 @@
 
 use super::lex::Lang;
 use super::scan::{Arg, Scan, module_name, template};
-use super::val::{HOLE, Val};
 use super::sql;
+use super::val::{HOLE, Val};
 use crate::effect::program::{Next, effects};
 use crate::effect::value::{Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -11,8 +11,9 @@ use crate::effect::{Extent, Grade, Source, Word};
 /// How many effects one program has.
 const MAX_EFFECTS: usize = 400;
 /// Programs that run what they read from standard input.
-const INTERPRETERS: &[&str] =
-    &["sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "node", "perl", "ruby", "php"];
+pub const INTERPRETERS: &[&str] = &[
+    "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "node", "perl", "ruby", "php",
+];
 
 impl Scan<'_, '_> {
     /// What a name stands for.
@@ -30,13 +31,29 @@ impl Scan<'_, '_> {
     pub fn member(&mut self, val: Val, name: &str) -> Val {
         if matches!(
             name,
-            "__globals__" | "__builtins__" | "__subclasses__" | "__getattribute__" | "__loader__" | "__mro__" | "__import__"
+            "__globals__"
+                | "__builtins__"
+                | "__subclasses__"
+                | "__getattribute__"
+                | "__loader__"
+                | "__mro__"
+                | "__import__"
         ) {
             self.hide("a program that reaches into its interpreter");
         }
         match val {
             Val::Name(from) => {
-                if matches!(from.as_ref(), "globalThis" | "global" | "window" | "builtins" | "Kernel" | "__builtin__" | "CORE" | "CORE.GLOBAL") {
+                if matches!(
+                    from.as_ref(),
+                    "globalThis"
+                        | "global"
+                        | "window"
+                        | "builtins"
+                        | "Kernel"
+                        | "__builtin__"
+                        | "CORE"
+                        | "CORE.GLOBAL"
+                ) {
                     return Val::name(name);
                 }
                 if from.as_ref() == "fs" && name == "promises" {
@@ -44,6 +61,12 @@ impl Scan<'_, '_> {
                 }
                 if matches!(name, "then" | "catch" | "finally") {
                     return Val::Member((Val::Name(from), name.to_string()).into());
+                }
+                match (from.as_ref(), name) {
+                    ("process.env", _) => return self.variable(&Val::text(name)),
+                    ("sys", "executable") => return Val::text("python3"),
+                    ("process", "execPath") => return Val::text("node"),
+                    _ => {}
                 }
                 let full = format!("{from}.{name}");
                 match self.env.get(&full) {
@@ -74,7 +97,9 @@ impl Scan<'_, '_> {
             self.escapes(name);
         }
         match &val {
-            Val::Name(name) if calls && self.row(name).is_some() => self.call(val.clone(), Vec::new()),
+            Val::Name(name) if calls && self.row(name).is_some() => {
+                self.call(val.clone(), Vec::new())
+            }
             Val::Member(inner) => match (&inner.0, inner.1.as_str()) {
                 (Val::Fed, _) => Val::Fed,
                 (Val::Stored, _) => Val::Stored,
@@ -82,10 +107,17 @@ impl Scan<'_, '_> {
                 (Val::Path(_), "path") => inner.0.clone(),
                 (Val::Path(_), "name" | "stem" | "suffix" | "parts") => Val::Unknown,
                 (Val::List(..), "length" | "size" | "count") => Val::Scalar,
-                _ if calls && self.rows.contains_key(format!(".{}", inner.1).as_str()) => {
+                _ if calls
+                    && (self.rows.contains_key(format!(".{}", inner.1).as_str())
+                        || matches!(inner.0, Val::Path(_))
+                            && self.rows.contains_key(format!("Path.{}", inner.1).as_str())) =>
+                {
                     self.call(val.clone(), Vec::new())
                 }
-                (Val::List(..) | Val::Glob(_), "first" | "last" | "sort" | "reverse" | "to_a" | "uniq") => inner.0.clone(),
+                (
+                    Val::List(..) | Val::Glob(_),
+                    "first" | "last" | "sort" | "reverse" | "to_a" | "uniq",
+                ) => inner.0.clone(),
                 _ => val,
             },
             _ => val,
@@ -100,7 +132,10 @@ impl Scan<'_, '_> {
                 let name = name.as_ref();
                 let all = match name.strip_prefix('$') {
                     Some(rest) if self.lang == Lang::Perl => {
-                        let list = self.env.get(&format!("@{rest}")).or_else(|| self.env.get(&format!("%{rest}")));
+                        let list = self
+                            .env
+                            .get(&format!("@{rest}"))
+                            .or_else(|| self.env.get(&format!("%{rest}")));
                         if let Some(list) = list.cloned() {
                             return self.index(list, args);
                         }
@@ -108,7 +143,10 @@ impl Scan<'_, '_> {
                     }
                     _ => name,
                 };
-                if matches!(all, "os.environ" | "process.env" | "ENV" | "%ENV" | "_ENV" | "_SERVER" | "Deno.env") {
+                if matches!(
+                    all,
+                    "os.environ" | "process.env" | "ENV" | "%ENV" | "_ENV" | "_SERVER" | "Deno.env"
+                ) {
                     return self.variable(&key);
                 }
                 if name == "Dir" && self.lang == Lang::Ruby {
@@ -118,9 +156,12 @@ impl Scan<'_, '_> {
                     Some(text) if name == "sys.modules" => Val::name(&text),
                     Some(text) => self.member(val.clone(), &text),
                     None => {
-                        let dangerous = matches!(name, "globalThis" | "global" | "window" | "require" | "module")
-                            || name.contains("__")
-                            || self.rows.get(format!("{name}.").as_str()) == Some(&"!") && name != "process";
+                        let dangerous = matches!(
+                            name,
+                            "globalThis" | "global" | "window" | "require" | "module"
+                        ) || name.contains("__")
+                            || self.rows.get(format!("{name}.").as_str()) == Some(&"!")
+                                && name != "process";
                         if dangerous && !matches!(key, Val::Scalar) {
                             self.hide("a function whose name is known only at run time");
                         }
@@ -132,10 +173,9 @@ impl Scan<'_, '_> {
             Val::List(..) if args.iter().any(|a| a.key.is_some()) => val,
             Val::List(..) | Val::Any(..) => val.element(),
             Val::Dict(_, items) => match key.whole() {
-                Some(key) => items
-                    .iter()
-                    .find(|(k, _)| *k == *key)
-                    .map_or(Val::Unknown, |(_, v)| v.clone()),
+                Some(key) => {
+                    items.iter().find(|(k, _)| *k == *key).map_or(Val::Unknown, |(_, v)| v.clone())
+                }
                 None => Val::any(items.iter().map(|(_, v)| v.clone()).collect()),
             },
             _ => match key.whole() {
@@ -188,6 +228,12 @@ impl Scan<'_, '_> {
         let mut args = args;
         match &val {
             Val::Name(name) => {
+                if self.lang == Lang::Ruby
+                    && let Some(from) = name.strip_suffix(".method")
+                    && let Some(text) = args.first().and_then(|a| a.val.whole())
+                {
+                    return self.member(Val::name(from), &text);
+                }
                 if let Some(row) = self.row(name) {
                     return self.apply(row, None, args);
                 }
@@ -197,7 +243,10 @@ impl Scan<'_, '_> {
                 {
                     return self.apply(row, Some(Val::Unknown), args);
                 }
-                if name.starts_with('$') && matches!(self.lang, Lang::Php | Lang::Perl) && !name.contains('.') {
+                if name.starts_with('$')
+                    && matches!(self.lang, Lang::Php | Lang::Perl)
+                    && !name.contains('.')
+                {
                     self.hide("a function whose name is known only at run time");
                 }
                 self.record(name, &args);
@@ -215,7 +264,10 @@ impl Scan<'_, '_> {
                     return self.apply(row, Some(from.clone()), args);
                 }
                 match (from, method) {
-                    (Val::Fed | Val::Stored, _) => from.clone(),
+                    (Val::Fed | Val::Stored, _) => {
+                        self.callbacks(Some(from.clone()), args);
+                        from.clone()
+                    }
                     (Val::Text(_), "join") if self.lang == Lang::Python => {
                         let between = from.whole().unwrap_or_default();
                         match args.first().map(|a| a.val.clone()) {
@@ -229,25 +281,40 @@ impl Scan<'_, '_> {
                     }
                     (Val::List(_, items), "join") => {
                         let between = args.first().and_then(|a| a.val.whole()).unwrap_or_default();
-                        items.iter().cloned().reduce(|a, b| a.join(&b, &between)).unwrap_or(Val::Unknown)
+                        items
+                            .iter()
+                            .cloned()
+                            .reduce(|a, b| a.join(&b, &between))
+                            .unwrap_or(Val::Unknown)
                     }
-                    (Val::Text(text), "split") if args.is_empty() || args[0].val.whole().as_deref() == Some(" ") => {
+                    (Val::Text(text), "split")
+                        if args.is_empty() || args[0].val.whole().as_deref() == Some(" ") =>
+                    {
                         Val::list(text.split_whitespace().map(Val::text).collect())
                     }
                     (Val::Text(_), "concat") => {
                         args.into_iter().fold(from.clone(), |a, b| a.join(&b.val, ""))
                     }
-                    (Val::Text(_), "format") => template(from),
-                    (Val::Name(_) | Val::Member(_), "call" | "apply" | "bind" | "()") => self.call(from.clone(), args),
+                    (Val::Text(_), "format") => {
+                        let given: Vec<Val> = args.into_iter().map(|a| a.val).collect();
+                        template(from, &given)
+                    }
+                    (Val::Name(_) | Val::Member(_), "call" | "apply" | "bind" | "()") => {
+                        self.call(from.clone(), args)
+                    }
                     _ => {
                         self.callbacks(Some(from.clone()), args);
                         Val::Unknown
                     }
                 }
             }
-            Val::Text(name) if self.lang == Lang::Php => {
+            Val::Text(name) if matches!(self.lang, Lang::Php | Lang::Perl) => {
                 let name = Val::name(name);
                 self.call(name, args)
+            }
+            // `(0, eval)("...")`
+            Val::List(_, items) if self.lang == Lang::Js && !items.is_empty() => {
+                self.call(items[items.len() - 1].clone(), args)
             }
             Val::Any(_, items) => {
                 let mut out = Vec::new();
@@ -273,12 +340,15 @@ impl Scan<'_, '_> {
                     let name = if self.lang == Lang::Php { lower.as_str() } else { name.as_ref() };
                     self.rows.get(name.strip_suffix("Sync").unwrap_or(name)).copied()
                 }
-                Val::Text(method) if arg.block => self.rows.get(format!(".{method}").as_str()).copied(),
+                Val::Text(method) if arg.block => {
+                    self.rows.get(format!(".{method}").as_str()).copied()
+                }
                 Val::Text(name) if self.lang == Lang::Php => self.rows.get(name.as_ref()).copied(),
                 _ => None,
             };
             let Some(row) = row else { continue };
-            if row.starts_with("->") || row == "-" || self.lang == Lang::Php && row.starts_with('~') {
+            if row.starts_with("->") || row == "-" || self.lang == Lang::Php && row.starts_with('~')
+            {
                 continue;
             }
             let mut rest: Vec<Arg> = Vec::new();
@@ -287,7 +357,11 @@ impl Scan<'_, '_> {
             );
             for val in others {
                 match val {
-                    Val::List(_, items) if row.starts_with("sh") || row.contains("delete") || args.len() > 1 && from.is_none() => {
+                    Val::List(_, items)
+                        if row.starts_with("sh")
+                            || row.contains("delete")
+                            || args.len() > 1 && from.is_none() =>
+                    {
                         rest.push(Arg { key: None, val: Val::any(items.to_vec()), block: false });
                     }
                     Val::Scalar | Val::Name(_) => {}
@@ -318,7 +392,9 @@ impl Scan<'_, '_> {
             pos.push(self.env.get("$_").cloned().unwrap_or(Val::Unknown));
         }
         if pos.is_empty()
-            && let Some(first) = opts.iter().position(|(k, _)| matches!(k.as_str(), "path" | "src" | "name" | "file" | "url" | "args" | "command"))
+            && let Some(first) = opts.iter().position(|(k, _)| {
+                matches!(k.as_str(), "path" | "src" | "name" | "file" | "url" | "args" | "command")
+            })
         {
             pos.push(opts[first].1.clone());
         }
@@ -380,6 +456,9 @@ impl Scan<'_, '_> {
                 let mut values = Vec::new();
                 first.values(&self.span, &mut values);
                 for value in values {
+                    if value.start().contains("://") && !value.start().starts_with("php:") {
+                        return Val::Fed;
+                    }
                     if let Spot::At(target) = self.out.spot(&value, Extent::Exact, false)
                         && self.out.written.contains_key(&target.resolved)
                     {
@@ -403,12 +482,15 @@ impl Scan<'_, '_> {
                 None => Val::Unknown,
             },
             "globwords" => match first.whole() {
-                Some(text) => Val::any(text.split_whitespace().map(|t| glob(&Val::text(t))).collect()),
+                Some(text) => {
+                    Val::any(text.split_whitespace().map(|t| glob(&Val::text(t))).collect())
+                }
                 None => first,
             },
             "opttext" => call.opt("text").unwrap_or(Val::Stored),
             "rubysend" => {
-                let at = call.pos.iter().position(|v| matches!(v, Val::Text(_))).filter(|at| *at < 2);
+                let at =
+                    call.pos.iter().position(|v| matches!(v, Val::Text(_))).filter(|at| *at < 2);
                 let Some(at) = at else {
                     self.hide("a function whose name is known only at run time");
                     return Val::Unknown;
@@ -419,7 +501,8 @@ impl Scan<'_, '_> {
                     None => Val::name(&name),
                 };
                 // Kernel's functions answer to every object.
-                let function = if self.rows.contains_key(name.as_ref()) { Val::name(&name) } else { function };
+                let function =
+                    if self.rows.contains_key(name.as_ref()) { Val::name(&name) } else { function };
                 let args = call.pos[at + 1..].iter();
                 let args = args.map(|v| Arg { key: None, val: v.clone(), block: false }).collect();
                 self.call(function, args)
@@ -539,7 +622,8 @@ impl Scan<'_, '_> {
                 _ => self.shell(&first, call),
             },
             "system" => {
-                let plain: Vec<Val> = call.pos.iter().filter(|v| !matches!(v, Val::Dict(..))).cloned().collect();
+                let plain: Vec<Val> =
+                    call.pos.iter().filter(|v| !matches!(v, Val::Dict(..))).cloned().collect();
                 match &plain[..] {
                     [Val::List(_, items)] => self.words(items.to_vec(), call),
                     [one] => self.shell(one, call),
@@ -556,7 +640,8 @@ impl Scan<'_, '_> {
                     Some(_) => words.push(Val::Unknown),
                 }
                 if call.on("shell") {
-                    let text = words.into_iter().reduce(|a, b| a.join(&b, " ")).unwrap_or(Val::Unknown);
+                    let text =
+                        words.into_iter().reduce(|a, b| a.join(&b, " ")).unwrap_or(Val::Unknown);
                     self.shell(&text, call);
                 } else {
                     self.words(words, call);
@@ -581,7 +666,8 @@ impl Scan<'_, '_> {
             }
             "execl" | "spawnl" => {
                 let all = if kind == "execl" { &call.pos[..] } else { rest };
-                let words = all.first().cloned().into_iter().chain(all.iter().skip(2).cloned()).collect();
+                let words =
+                    all.first().cloned().into_iter().chain(all.iter().skip(2).cloned()).collect();
                 self.words(words, call);
             }
             "getattr" => {
@@ -631,7 +717,9 @@ impl Scan<'_, '_> {
                 effects::chdir(self.out, &value);
             }
             "sock" => {
-                if let Some(Val::List(_, items)) = call.pos.iter().find(|v| matches!(v, Val::List(_, i) if i.len() >= 2)) {
+                if let Some(Val::List(_, items)) =
+                    call.pos.iter().find(|v| matches!(v, Val::List(_, i) if i.len() >= 2))
+                {
                     let host = items[0].clone();
                     self.contact(&host, true);
                 }
@@ -645,7 +733,8 @@ impl Scan<'_, '_> {
                 // The path and, where it is known, what is written there.
                 self.path(Word::Write, &first, Extent::Exact);
                 if let (Some(_), Some(text)) = (first.whole(), call.pos.get(1).and_then(Val::whole))
-                    && let Spot::At(target) = self.out.spot(&first.value(&self.span), Extent::Exact, false)
+                    && let Spot::At(target) =
+                        self.out.spot(&first.value(&self.span), Extent::Exact, false)
                 {
                     self.out.written.insert(target.resolved, Some(text.to_string()));
                 }
@@ -661,16 +750,23 @@ impl Scan<'_, '_> {
             }
             "request" => {
                 let url = call.pos.get(1).cloned().unwrap_or(Val::Unknown);
-                let get = first.whole().is_some_and(|m| matches!(m.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
+                let get = first.whole().is_some_and(|m| {
+                    matches!(m.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS")
+                });
                 self.contact(&url, !get || call.sends());
             }
             "fetch" => {
                 // `http.get({host: ...})`
                 let url = match &first {
-                    Val::Dict(..) => call.opt("hostname").or_else(|| call.opt("host")).unwrap_or(Val::Unknown),
+                    Val::Dict(..) => {
+                        call.opt("hostname").or_else(|| call.opt("host")).unwrap_or(Val::Unknown)
+                    }
                     _ => first,
                 };
-                self.contact(&url, call.sends() || rest.iter().any(|v| matches!(v, Val::Text(_) | Val::Unknown)));
+                self.contact(
+                    &url,
+                    call.sends() || rest.iter().any(|v| matches!(v, Val::Text(_) | Val::Unknown)),
+                );
             }
             "listfile" => {
                 for val in &call.pos {
@@ -824,7 +920,9 @@ impl Scan<'_, '_> {
             let input = call.opt("input");
             let value = match one.string() {
                 _ if matches!(one, Val::Scalar) => continue,
-                Some(text) if text.contains(HOLE) && text.trim_start().starts_with(HOLE) => one.value(&self.span),
+                Some(text) if text.contains(HOLE) && text.trim_start().starts_with(HOLE) => {
+                    one.value(&self.span)
+                }
                 Some(text) if text.contains(HOLE) => {
                     self.hide("shell text of which a part is known only at run time");
                     Value::known(text.replace(HOLE, "$__hookctl_item"), self.span.clone())
@@ -846,7 +944,11 @@ impl Scan<'_, '_> {
     /// The directory that something runs in, where it is another one.
     fn elsewhere(&self, call: &Call) -> Option<Value> {
         match call.opt("cwd").or_else(|| call.opt("chdir")) {
-            Some(Val::Name(name)) if matches!(name.as_ref(), "None" | "null" | "undefined" | "nil") => None,
+            Some(Val::Name(name))
+                if matches!(name.as_ref(), "None" | "null" | "undefined" | "nil") =>
+            {
+                None
+            }
             Some(cwd) => Some(cwd.value(&self.span)),
             None if self.moved => Some(match &self.out.cwd {
                 Some(cwd) => Value::known(cwd.clone(), self.span.clone()),
@@ -914,7 +1016,10 @@ impl Scan<'_, '_> {
         if let [one] = &values[..] {
             let fed = self.fed(one.clone(), call.opt("input"), call);
             if fed != *one {
-                self.shell(&Val::text(&fed.text.unwrap_or_default()), &Call { pos: Vec::new(), opts: Vec::new() });
+                self.shell(
+                    &Val::text(&fed.text.unwrap_or_default()),
+                    &Call { pos: Vec::new(), opts: Vec::new() },
+                );
                 return;
             }
         } else if let (Some(input), Some(name)) = (call.opt("input"), values.first())
@@ -922,9 +1027,17 @@ impl Scan<'_, '_> {
         {
             let known: Option<Vec<&str>> = values.iter().map(Value::plain).collect();
             match (known, input.whole()) {
-                (Some(words), Some(input)) if words.iter().all(|w| w.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b))) => {
-                    let text = format!("{} <<'__HOOKCTL__'\n{input}\n__HOOKCTL__\n", words.join(" "));
-                    self.next.push(Next::Script { text: Value::known(text, self.span.clone()), rest: Vec::new() });
+                (Some(words), Some(input))
+                    if words.iter().all(|w| {
+                        w.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b))
+                    }) =>
+                {
+                    let text =
+                        format!("{} <<'__HOOKCTL__'\n{input}\n__HOOKCTL__\n", words.join(" "));
+                    self.next.push(Next::Script {
+                        text: Value::known(text, self.span.clone()),
+                        rest: Vec::new(),
+                    });
                     return;
                 }
                 _ => self.hide("an interpreter that is fed by the program"),
@@ -949,7 +1062,9 @@ impl Call {
     /// Is that option there and not switched off?
     fn on(&self, name: &str) -> bool {
         self.opt(name).is_some_and(|v| match v {
-            Val::Name(n) => !matches!(n.as_ref(), "False" | "false" | "FALSE" | "None" | "null" | "nil" | "F"),
+            Val::Name(n) => {
+                !matches!(n.as_ref(), "False" | "false" | "FALSE" | "None" | "null" | "nil" | "F")
+            }
             _ => true,
         })
     }
@@ -958,7 +1073,9 @@ impl Call {
     fn sends(&self) -> bool {
         let method = self.opt("method").or_else(|| self.opt("type"));
         let get = |v: &Val| {
-            v.whole().is_some_and(|m| matches!(m.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"))
+            v.whole().is_some_and(|m| {
+                matches!(m.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS")
+            })
         };
         method.is_some_and(|m| !get(&m))
             || ["data", "json", "body", "files", "content"].iter().any(|k| self.on(k))

@@ -16,8 +16,8 @@ enum Token {
 
 const OPS: &[&str] = &[
     ">>", "|&", "||", "&&", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "^=", "++", "--",
-    "!~", ">", "<", "|", "(", ")", "{", "}", "[", "]", ";", "\n", ",", "+", "-", "*", "%", "^", "!",
-    "~", "?", ":", "=", "$", "@", "&",
+    "!~", ">", "<", "|", "(", ")", "{", "}", "[", "]", ";", "\n", ",", "+", "-", "*", "%", "^",
+    "!", "~", "?", ":", "=", "$", "@", "&",
 ];
 
 /// The effects of an awk program: none at all, for a plain one.
@@ -60,7 +60,10 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
             Token::Op("@") => {
                 mark(out);
                 if !std::mem::replace(&mut hidden, true) {
-                    out.unknown("an awk program that loads or calls what is not in it", span.clone());
+                    out.unknown(
+                        "an awk program that loads or calls what is not in it",
+                        span.clone(),
+                    );
                 }
             }
             Token::Op("(") => depth += 1,
@@ -76,16 +79,48 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
                     // What stands before it, back to where its expression begins.
                     let from = tokens[..at]
                         .iter()
-                        .rposition(|t| matches!(t, Token::Op("(" | ")" | "{" | "}" | ";" | "\n" | "," | "=" | "&&" | "||" | "!")))
+                        .rposition(|t| {
+                            matches!(
+                                t,
+                                Token::Op(
+                                    "(" | ")"
+                                        | "{"
+                                        | "}"
+                                        | ";"
+                                        | "\n"
+                                        | ","
+                                        | "="
+                                        | "&&"
+                                        | "||"
+                                        | "!"
+                                )
+                            )
+                        })
                         .map_or(0, |n| n + 1);
-                    let text = if matches!(from.checked_sub(1).and_then(|n| tokens.get(n)), Some(Token::Op(")"))) && from == at {
+                    let text = if matches!(
+                        from.checked_sub(1).and_then(|n| tokens.get(n)),
+                        Some(Token::Op(")"))
+                    ) && from == at
+                    {
                         HOLE.to_string()
                     } else {
                         joined(&tokens[from.max(at.saturating_sub(40))..at], false)
                     };
                     run(out, next, &text, span, &mut hidden);
                 } else if printing && depth == 0 {
-                    run(out, next, &joined(&tokens[at + 1..], false), span, &mut hidden);
+                    let text = joined(&tokens[at + 1..], false);
+                    let name = text.split_whitespace().next().unwrap_or_default();
+                    if super::apply::INTERPRETERS
+                        .contains(&name.rsplit('/').next().unwrap_or_default())
+                    {
+                        out.push(
+                            Word::PipeToInterpreter,
+                            Grade::Certain,
+                            Source::Program,
+                            span.clone(),
+                        );
+                    }
+                    run(out, next, &text, span, &mut hidden);
                 } else if !std::mem::replace(&mut hidden, true) {
                     out.unknown("an awk program with a pipe that is not understood", span.clone());
                 }
@@ -99,7 +134,13 @@ fn code(out: &mut Emitter, span: &Range<usize>) {
     out.push(Word::Code, Grade::Certain, Source::Operand, span.clone());
 }
 
-fn run(out: &mut Emitter, next: &mut Vec<Next>, text: &str, span: &Range<usize>, hidden: &mut bool) {
+fn run(
+    out: &mut Emitter,
+    next: &mut Vec<Next>,
+    text: &str,
+    span: &Range<usize>,
+    hidden: &mut bool,
+) {
     if text.contains(HOLE) && !std::mem::replace(hidden, true) {
         out.unknown("an awk program that runs text known only at run time", span.clone());
     }
@@ -209,7 +250,11 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
             }
             _ if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || byte >= 0x80 => {
                 let from = at;
-                while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || matches!(bytes[at], b'_' | b'.') || bytes[at] >= 0x80) {
+                while at < bytes.len()
+                    && (bytes[at].is_ascii_alphanumeric()
+                        || matches!(bytes[at], b'_' | b'.')
+                        || bytes[at] >= 0x80)
+                {
                     at += 1;
                 }
                 out.push(Token::Word(text.get(from..at)?.to_string()));
@@ -230,7 +275,9 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
 fn value(out: &[Token]) -> bool {
     match out.last() {
         Some(Token::Text(_) | Token::Op(")" | "]" | "$" | "++" | "--")) => true,
-        Some(Token::Word(word)) => !matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case" | "else" | "do"),
+        Some(Token::Word(word)) => {
+            !matches!(word.as_str(), "print" | "printf" | "return" | "in" | "case" | "else" | "do")
+        }
         _ => false,
     }
 }

@@ -317,7 +317,10 @@ impl<'a> Lexer<'a> {
         } else if lang == Lang::Ruby && first && self.starts("=begin") {
             self.skip_past("\n=end");
             self.skip_line();
-        } else if lang == Lang::Perl && first && self.starts("=") && self.peek(1).is_ascii_lowercase()
+        } else if lang == Lang::Perl
+            && first
+            && self.starts("=")
+            && self.peek(1).is_ascii_lowercase()
         {
             match self.source[self.at..self.end].find("\n=cut") {
                 Some(n) => self.at += n + 5,
@@ -360,7 +363,9 @@ impl<'a> Lexer<'a> {
                     && self.space
                     && !matches!(self.peek(1), b' ' | b'=')
                     && self.out.last().is_some_and(|t| t.kind == Kind::Name);
-                if self.after_value() && !spaced || lang == Lang::Perl && self.starts("//") && !self.out.is_empty() {
+                if self.after_value() && !spaced
+                    || lang == Lang::Perl && self.starts("//") && !self.out.is_empty()
+                {
                     return false;
                 }
                 self.at += 1;
@@ -430,7 +435,6 @@ impl<'a> Lexer<'a> {
 
     /// Text up to its end, as one token or, where it interpolates, as a concatenation.
     fn body(&mut self, close: u8, open: u8, style: Style, triple: bool) {
-        let first = self.out.len();
         let mut text = String::new();
         let mut nested = 0_u32;
         let mut parts = false;
@@ -481,11 +485,8 @@ impl<'a> Lexer<'a> {
             }
         }
         if parts {
-            let space = self.out.get(first).is_some_and(|t| t.space);
-            let indent = self.indent;
             self.push(Kind::Text, text);
             self.push(Kind::Close, ")");
-            let _ = (space, indent);
         } else {
             self.push(Kind::Text, text);
         }
@@ -585,7 +586,8 @@ impl<'a> Lexer<'a> {
         if skip == 0 {
             let from = self.at;
             self.at += 1;
-            while word(self.peek(0)) || self.lang == Lang::Perl && self.starts("::") && word(self.peek(2))
+            while word(self.peek(0))
+                || self.lang == Lang::Perl && self.starts("::") && word(self.peek(2))
             {
                 self.at += if self.peek(0) == b':' { 2 } else { 1 };
             }
@@ -602,7 +604,7 @@ impl<'a> Lexer<'a> {
             }
         } else {
             let name = matches!((self.lang, byte), (Lang::Perl | Lang::Php, b'$' | b'@'))
-                && word(next_at(self, 2));
+                && word(self.peek(2));
             let sigil = &self.source[self.at..=self.at];
             let from = self.at + skip;
             self.at = from;
@@ -642,7 +644,8 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
             }
         } else {
-            while self.at < self.end && self.bytes[self.at] != close && self.bytes[self.at] != b'\n' {
+            while self.at < self.end && self.bytes[self.at] != close && self.bytes[self.at] != b'\n'
+            {
                 if matches!(self.bytes[self.at], b'`' | b'(') {
                     self.good = false;
                 }
@@ -731,10 +734,11 @@ impl<'a> Lexer<'a> {
                 self.push(Kind::Lost, "/");
             }
             b'w' | b'W' | b'i' | b'I' => {
-                let before = self.out.len();
+                let (before, space) = (self.out.len(), self.space);
                 self.text(close, open, Style::Raw);
                 let list = self.out.pop().map(|t| t.text).unwrap_or_default().into_owned();
                 self.out.truncate(before);
+                self.space = space;
                 self.push(Kind::Open, "[");
                 for item in list.split_whitespace() {
                     self.push(Kind::Text, item.to_string());
@@ -894,7 +898,11 @@ impl<'a> Lexer<'a> {
             }
             let stop = self.source[line..self.end].find('\n').map_or(self.end, |n| line + n);
             let text = self.source[line..stop].trim_start();
-            let text = if self.lang == Lang::Php { text.get(..mark.len()).unwrap_or(text) } else { text.trim_end() };
+            let text = if self.lang == Lang::Php {
+                text.get(..mark.len()).unwrap_or(text)
+            } else {
+                text.trim_end()
+            };
             if text == mark {
                 let (after, end) = (self.at, self.end);
                 self.at = start;
@@ -912,7 +920,8 @@ impl<'a> Lexer<'a> {
                 self.end = end;
                 self.resume = if self.lang == Lang::Php {
                     // What follows the mark belongs to the statement.
-                    let rest = self.source[line..stop].find(mark).map_or(stop, |n| line + n + mark.len());
+                    let rest =
+                        self.source[line..stop].find(mark).map_or(stop, |n| line + n + mark.len());
                     self.at = rest;
                     0
                 } else {
@@ -950,9 +959,16 @@ impl<'a> Lexer<'a> {
                 let next = self.peek(1);
                 let name = word(next)
                     || next == b':' && self.peek(2) == b':'
-                    || byte == b'$' && matches!(next, b'$' | b'!' | b'&' | b'@' | b'/' | b',' | b'0' | b'.' | b';' | b'\\');
+                    || byte == b'$'
+                        && matches!(
+                            next,
+                            b'$' | b'!' | b'&' | b'@' | b'/' | b',' | b'0' | b'.' | b';' | b'\\'
+                        );
                 if byte == b'%' && self.after_value() || !name {
-                    if byte != b'&' && matches!(next, b'{' | b'$') && !(byte == b'%' && self.after_value()) {
+                    if byte != b'&'
+                        && matches!(next, b'{' | b'$')
+                        && !(byte == b'%' && self.after_value())
+                    {
                         // `@{...}`, `@$x`, `$$x`: the sigil says nothing.
                         self.at += 1;
                         return true;
@@ -1028,7 +1044,11 @@ impl<'a> Lexer<'a> {
                     return true;
                 }
             }
-            Lang::R if matches!(name, "r" | "R") && matches!(next, b'"' | b'\'') && self.peek(1) == b'(' => {
+            Lang::R
+                if matches!(name, "r" | "R")
+                    && matches!(next, b'"' | b'\'')
+                    && self.peek(1) == b'(' =>
+            {
                 self.at += 2;
                 let from = self.at;
                 self.skip_past(if next == b'"' { ")\"" } else { ")'" });
@@ -1080,8 +1100,4 @@ impl<'a> Lexer<'a> {
         };
         self.push(Kind::Op, text);
     }
-}
-
-fn next_at(lexer: &Lexer, n: usize) -> u8 {
-    lexer.peek(n)
 }

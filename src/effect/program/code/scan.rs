@@ -150,6 +150,8 @@ pub struct Scan<'a, 'p> {
     pub count: usize,
     /// What the program's own functions are called with.
     pub calls: HashMap<String, Vec<Val>>,
+    /// The class that is being defined.
+    class: String,
     depth: u16,
     /// The depth at which this program began.
     base: u16,
@@ -176,6 +178,7 @@ impl<'a, 'p> Scan<'a, 'p> {
             moved: false,
             count: 0,
             calls: HashMap::new(),
+            class: String::new(),
             depth: 0,
             base: 0,
             nest: 0,
@@ -195,7 +198,13 @@ impl<'a, 'p> Scan<'a, 'p> {
         let (tokens, good) = lex::tokens(self.lang, text);
         let base = std::mem::replace(&mut self.base, self.depth);
         self.silent = true;
+        let env = self.env.clone();
         self.group(&mut Cursor { tokens: &tokens, at: 0 }, Stop::All, &Val::Unknown);
+        if !self.calls.is_empty() {
+            // Once more, now that it is known what the program's own functions are called with.
+            self.env = env;
+            self.group(&mut Cursor { tokens: &tokens, at: 0 }, Stop::All, &Val::Unknown);
+        }
         self.silent = false;
         self.group(&mut Cursor { tokens: &tokens, at: 0 }, Stop::All, &Val::Unknown);
         self.base = base;
@@ -554,10 +563,12 @@ impl<'a, 'p> Scan<'a, 'p> {
             "%" if line.cur.as_ref().is_some_and(|v| matches!(v, Val::Text(_))) => {
                 // `"rm %s" % x`: the text up to its first place holder.
                 let left = line.cur.take().unwrap_or(Val::Unknown);
-                line.cur = Some(formatted(&left));
-                line.op = Some("%%");
                 let (val, _) = self.primary_or_none(c, params);
-                let _ = val;
+                let given = match val {
+                    Val::List(_, items) => items.to_vec(),
+                    one => vec![one],
+                };
+                line.cur = Some(template(&left, &given));
                 line.op = None;
             }
             _ => line.op = Some("?"),
@@ -586,7 +597,9 @@ impl<'a, 'p> Scan<'a, 'p> {
         use Lang::{Js, Lua, Perl, Php, Python, R, Ruby};
         let lang = self.lang;
         // A key or a member of that name.
-        if c.is(1, Kind::Op, ":") && !matches!(lang, Python) || c.is(1, Kind::Op, "=>") && lang != Js {
+        if c.is(1, Kind::Op, ":") && !matches!(lang, Python)
+            || c.is(1, Kind::Op, "=>") && lang != Js
+        {
             return false;
         }
         match (lang, text) {
@@ -604,9 +617,17 @@ impl<'a, 'p> Scan<'a, 'p> {
                     c.at += 1;
                 }
             }
-            (_, "def" | "function" | "sub" | "fn" | "func") if lang != R || c.is(1, Kind::Open, "(") => {
+            (_, "def" | "function" | "sub" | "fn" | "func")
+                if lang != R || c.is(1, Kind::Open, "(") =>
+            {
                 c.at += 1;
                 self.define(c);
+                line.drop();
+            }
+            (_, "class") => {
+                c.at += 1;
+                self.class = c.word(0).to_string();
+                c.at += usize::from(!self.class.is_empty());
                 line.drop();
             }
             (Python, "lambda") => {
@@ -635,7 +656,11 @@ impl<'a, 'p> Scan<'a, 'p> {
                 c.at += 1;
                 let from = c.at;
                 let mut names = Vec::new();
-                while c.at - from < 20 && !matches!(c.word(0), "in" | "") || c.op(",") || c.is(0, Kind::Open, "(") || c.is(0, Kind::Close, ")") {
+                while c.at - from < 20 && !matches!(c.word(0), "in" | "")
+                    || c.op(",")
+                    || c.is(0, Kind::Open, "(")
+                    || c.is(0, Kind::Close, ")")
+                {
                     if c.at - from > 20 {
                         break;
                     }
@@ -702,7 +727,12 @@ impl<'a, 'p> Scan<'a, 'p> {
                 line.alts.extend(left);
                 line.op = None;
             }
-            (Perl | Ruby, "if" | "unless" | "while" | "until") | (_, "if" | "while" | "elif" | "elsif" | "unless" | "until" | "switch" | "case" | "catch") => {
+            (Perl | Ruby, "if" | "unless" | "while" | "until")
+            | (
+                _,
+                "if" | "while" | "elif" | "elsif" | "unless" | "until" | "switch" | "case"
+                | "catch",
+            ) => {
                 c.at += 1;
                 self.looped(c, line);
                 line.drop();
@@ -741,10 +771,18 @@ impl<'a, 'p> Scan<'a, 'p> {
                 c.at += 1;
                 line.drop();
             }
-            (_, "return" | "yield" | "my" | "our" | "local" | "state" | "not" | "new" | "async" | "throw" | "raise" | "try" | "finally" | "next" | "last" | "static" | "public" | "private" | "export" | "default")
+            (
+                _,
+                "return" | "yield" | "my" | "our" | "local" | "state" | "not" | "new" | "async"
+                | "throw" | "raise" | "try" | "finally" | "next" | "last" | "static" | "public"
+                | "private" | "export" | "default",
+            )
             | (Js, "const" | "let" | "var" | "typeof" | "void" | "delete" | "await")
-            | (Python, "await" | "assert" | "del" | "pass" | "global" | "with" | "class" | "except" | "nonlocal")
-            | (Ruby, "class" | "module" | "when")
+            | (
+                Python,
+                "await" | "assert" | "del" | "pass" | "global" | "with" | "except" | "nonlocal",
+            )
+            | (Ruby, "module" | "when")
             | (Php, "global" | "const")
                 if !c.is(1, Kind::Op, "=") && !c.is(1, Kind::Op, ".") =>
             {
@@ -776,12 +814,18 @@ impl<'a, 'p> Scan<'a, 'p> {
     /// Behind `def` and its like: the name and the parameters.
     fn define(&mut self, c: &mut Cursor) {
         let mut name = String::new();
-        while c.peek(0).is_some_and(|t| t.kind == Kind::Name || t.kind == Kind::Op && (t.text == "." || t.text == "*")) {
+        while c.peek(0).is_some_and(|t| {
+            t.kind == Kind::Name || t.kind == Kind::Op && (t.text == "." || t.text == "*")
+        }) {
             name = c.word(0).to_string();
             c.at += 1;
         }
+        if name == "__init__" || name == "constructor" || name == "initialize" {
+            name = self.class.clone();
+        }
         let known = self.calls.get(&name).cloned();
-        let param = |i: usize| known.as_ref().and_then(|k| k.get(i).cloned()).unwrap_or(Val::Unknown);
+        let param =
+            |i: usize| known.as_ref().and_then(|k| k.get(i).cloned()).unwrap_or(Val::Unknown);
         if self.lang == Lang::Perl {
             let all = known.clone().unwrap_or_else(|| vec![Val::Unknown]);
             self.bind("@_", Val::list(all), false);
@@ -790,7 +834,7 @@ impl<'a, 'p> Scan<'a, 'p> {
             return;
         }
         c.at += 1;
-        let (mut depth, mut i, mut first) = (0, 0, true);
+        let (mut depth, mut i, mut first, mut own) = (0, 0, true, false);
         while let Some(token) = c.peek(0) {
             match token.kind {
                 Kind::Open => depth += 1,
@@ -800,7 +844,7 @@ impl<'a, 'p> Scan<'a, 'p> {
                 }
                 Kind::Close => depth -= 1,
                 Kind::Op if depth == 0 && token.text == "," => {
-                    i += 1;
+                    i += usize::from(!std::mem::take(&mut own));
                     first = true;
                 }
                 Kind::Name => {
@@ -808,15 +852,16 @@ impl<'a, 'p> Scan<'a, 'p> {
                     if first && !typed && token.text != "self" && token.text != "cls" {
                         first = false;
                         self.bind(&token.text, param(i), false);
-                    } else if token.text == "self" || token.text == "cls" {
-                        i = i.wrapping_sub(1);
-                    } else if !typed {
-                        // A default that is a name.
+                    } else if first && !typed {
+                        // The object itself is no argument of the call.
+                        own = true;
                     }
                 }
                 Kind::Text if depth == 0 && !first => {
                     // A default.
-                    if let Some(name) = c.tokens[..c.at].iter().rev().take(3).find(|t| t.kind == Kind::Name) {
+                    if let Some(name) =
+                        c.tokens[..c.at].iter().rev().take(3).find(|t| t.kind == Kind::Name)
+                    {
                         self.bind(&name.text, Val::text(&token.text), true);
                     }
                 }
@@ -959,7 +1004,8 @@ impl<'a, 'p> Scan<'a, 'p> {
                     while c.is(n, Kind::End, "\n") {
                         n += 1;
                     }
-                    let chains = !matches!(self.lang, Lang::Python) && c.is(n, Kind::Op, ".") && n < 8;
+                    let chains =
+                        !matches!(self.lang, Lang::Python) && c.is(n, Kind::Op, ".") && n < 8;
                     if !chains {
                         break;
                     }
@@ -983,9 +1029,16 @@ impl<'a, 'p> Scan<'a, 'p> {
                     };
                     val = self.member(val, &member.text);
                     named = true;
+                    called = false;
                 }
-                (Kind::Open, "(") if !token.space || !matches!(self.lang, Lang::Ruby | Lang::Perl) || named => {
-                    if !named && !called && matches!(self.lang, Lang::Ruby | Lang::Perl | Lang::Php) && !matches!(val, Val::Name(_) | Val::Member(_) | Val::Text(_)) {
+                (Kind::Open, "(")
+                    if !token.space || !matches!(self.lang, Lang::Ruby | Lang::Perl) || named =>
+                {
+                    if !named
+                        && !called
+                        && matches!(self.lang, Lang::Ruby | Lang::Perl | Lang::Php)
+                        && !matches!(val, Val::Name(_) | Val::Member(_) | Val::Text(_))
+                    {
                         break;
                     }
                     c.at += 1;
@@ -997,11 +1050,16 @@ impl<'a, 'p> Scan<'a, 'p> {
                     named = false;
                     val = self.trailing_block(c, val, &given);
                 }
-                (Kind::Open, "[") if !(token.space && matches!(self.lang, Lang::Ruby | Lang::Perl | Lang::Js)) => {
+                (Kind::Open, "[")
+                    if !(token.space
+                        && matches!(self.lang, Lang::Ruby | Lang::Perl | Lang::Js)) =>
+                {
                     c.at += 1;
                     let args = self.group(c, Stop::Bracket(b'['), &Val::Unknown);
                     target = match (&target, args.first().map(|a| &a.val)) {
-                        (Target::Name(name), Some(Val::Text(key))) if !called && name.len() + key.len() < 150 => {
+                        (Target::Name(name), Some(Val::Text(key)))
+                            if !called && name.len() + key.len() < 150 =>
+                        {
                             Target::Name(format!("{name}.{key}"))
                         }
                         _ => Target::None,
@@ -1049,7 +1107,12 @@ impl<'a, 'p> Scan<'a, 'p> {
                     called = true;
                     named = false;
                 }
-                (Kind::Text | Kind::Open, _) if self.lang == Lang::Js && named && matches!(val, Val::Name(_)) && token.kind == Kind::Text => {
+                (Kind::Text | Kind::Open, _)
+                    if self.lang == Lang::Js
+                        && named
+                        && matches!(val, Val::Name(_))
+                        && token.kind == Kind::Text =>
+                {
                     // A tagged template.
                     break;
                 }
@@ -1098,13 +1161,32 @@ impl<'a, 'p> Scan<'a, 'p> {
             _ => return false,
         };
         let first = name.chars().next().unwrap_or('$');
-        let keyword = matches!(token.kind, Kind::Name) && (ends_call(self.lang, &token.text) || matches!(token.text.as_ref(), "x" | "eq" | "ne" | "lt" | "gt" | "le" | "ge" | "cmp" | "in" | "as" | "instanceof"));
+        let keyword = matches!(token.kind, Kind::Name)
+            && (ends_call(self.lang, &token.text)
+                || matches!(
+                    token.text.as_ref(),
+                    "x" | "eq"
+                        | "ne"
+                        | "lt"
+                        | "gt"
+                        | "le"
+                        | "ge"
+                        | "cmp"
+                        | "in"
+                        | "as"
+                        | "instanceof"
+                ));
         let starts = match token.kind {
             Kind::Text | Kind::Number | Kind::Lost => true,
             Kind::Name => !keyword,
-            Kind::Open => token.text == "(" && name.as_ref() == lex::QX || token.text == "(" || token.text == "[" && token.space,
+            Kind::Open => {
+                token.text == "(" && name.as_ref() == lex::QX
+                    || token.text == "("
+                    || token.text == "[" && token.space
+            }
             Kind::Op => {
-                matches!(token.text.as_ref(), "-" | "&" | "*" | "!" ) && token.space
+                matches!(token.text.as_ref(), "-" | "&" | "*" | "!")
+                    && token.space
                     && c.peek(1).is_some_and(|n| !n.space && n.kind != Kind::End)
             }
             _ => false,
@@ -1113,9 +1195,19 @@ impl<'a, 'p> Scan<'a, 'p> {
             return false;
         }
         match self.lang {
-            Lang::Perl => !matches!(first, '$' | '@' | '%') && (token.kind != Kind::Op || self.rows.contains_key(name.as_ref())),
-            Lang::Ruby => token.space && !matches!(first, '$' | '@') && (first.is_lowercase() || matches!(val, Val::Member(_)) || name.contains('.')),
-            Lang::Php => self.rows.get(name.to_ascii_lowercase().as_str()).is_some_and(|r| r.starts_with("~")),
+            Lang::Perl => {
+                !matches!(first, '$' | '@' | '%')
+                    && (token.kind != Kind::Op || self.rows.contains_key(name.as_ref()))
+            }
+            Lang::Ruby => {
+                token.space
+                    && !matches!(first, '$' | '@')
+                    && (first.is_lowercase() || matches!(val, Val::Member(_)) || name.contains('.'))
+            }
+            Lang::Php => self
+                .rows
+                .get(name.to_ascii_lowercase().as_str())
+                .is_some_and(|r| r.starts_with("~")),
             _ => false,
         }
     }
@@ -1143,8 +1235,9 @@ impl<'a, 'p> Scan<'a, 'p> {
         match val {
             Val::Member(inner) => match inner.1.as_str() {
                 "then" | "tap" | "pipe" => inner.0.clone(),
-                "forEach" | "map" | "each" | "filter" | "select" | "reject" | "collect" | "flatMap"
-                | "some" | "every" | "find" | "each_with_index" | "each_entry" | "flat_map" | "reduce" => inner.0.element(),
+                "forEach" | "map" | "each" | "filter" | "select" | "reject" | "collect"
+                | "flatMap" | "some" | "every" | "find" | "each_with_index" | "each_entry"
+                | "flat_map" | "reduce" => inner.0.element(),
                 _ => Val::Unknown,
             },
             Val::Name(name) => match name.as_ref() {
@@ -1192,33 +1285,30 @@ fn part(val: &Val, index: usize) -> Val {
     }
 }
 
-/// The text of a format up to its first place holder.
-fn formatted(val: &Val) -> Val {
-    match val {
-        Val::Text(text) => {
-            let mut out = String::new();
-            let mut rest = text.as_ref();
-            while let Some(at) = rest.find(['%', '{']) {
-                out.push_str(&rest[..at]);
-                out.push(super::val::HOLE);
-                let tail = &rest[at + 1..];
-                let end = if rest.as_bytes()[at] == b'{' {
-                    tail.find('}').map_or(tail.len(), |n| n + 1)
-                } else {
-                    tail.find(|c: char| c.is_ascii_alphabetic()).map_or(tail.len(), |n| n + 1)
-                };
-                rest = &tail[end..];
-            }
-            out.push_str(rest);
-            Val::text(&out)
+/// A format with what is put into its places; a hole where that is not known.
+pub fn template(val: &Val, given: &[Val]) -> Val {
+    let Val::Text(text) = val else { return Val::Unknown };
+    let mut given = given.iter();
+    let mut out = Val::text("");
+    let mut rest = text.as_ref();
+    let mut places = 0;
+    while let Some(at) = rest.find(['%', '{']) {
+        let tail = &rest[at + 1..];
+        let end = if rest.as_bytes()[at] == b'{' {
+            tail.find('}').map_or(tail.len(), |n| n + 1)
+        } else {
+            tail.find(|c: char| c.is_ascii_alphabetic()).map_or(tail.len(), |n| n + 1)
+        };
+        let simple = matches!(&tail[..end], "s" | "}");
+        let value = given.next().filter(|_| simple).cloned().unwrap_or(Val::Unknown);
+        out = out.join(&Val::text(&rest[..at]), "").join(&value, "");
+        rest = &tail[end..];
+        places += 1;
+        if places > 20 {
+            return out.join(&Val::Unknown, "");
         }
-        _ => Val::Unknown,
     }
-}
-
-/// See [`formatted`].
-pub fn template(val: &Val) -> Val {
-    formatted(val)
+    out.join(&Val::text(rest), "")
 }
 
 /// A module without what says the same (`node:fs`, `fs/promises`).

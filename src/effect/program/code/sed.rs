@@ -28,8 +28,10 @@ fn skip(bytes: &[u8], mut at: usize, delimiter: u8) -> Option<usize> {
 }
 
 fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut Vec<Next>) -> bool {
-    let line = |at: usize| bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| at + n);
-    let text = |from: usize, to: usize| String::from_utf8_lossy(&bytes[from..to]).trim().to_string();
+    let line =
+        |at: usize| bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| at + n);
+    let text =
+        |from: usize, to: usize| String::from_utf8_lossy(&bytes[from..to]).trim().to_string();
     let mut file = |word: Word, name: String| {
         let value = Value::known(name, span.clone());
         out.path(word, &value, Extent::Exact, Grade::Certain, Source::Operand);
@@ -37,7 +39,18 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {
-            b' ' | b'\t' | b'\n' | b';' | b'{' | b'}' | b',' | b'!' | b'$' | b'+' | b'~' | b'0'..=b'9' => at += 1,
+            b' '
+            | b'\t'
+            | b'\n'
+            | b';'
+            | b'{'
+            | b'}'
+            | b','
+            | b'!'
+            | b'$'
+            | b'+'
+            | b'~'
+            | b'0'..=b'9' => at += 1,
             b'/' => {
                 let Some(end) = skip(bytes, at + 1, b'/') else { return false };
                 at = end;
@@ -52,7 +65,9 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
             }
             b's' | b'y' => {
                 let Some(&delimiter) = bytes.get(at + 1) else { return false };
-                let Some(end) = skip(bytes, at + 2, delimiter).and_then(|m| skip(bytes, m, delimiter)) else {
+                let Some(end) =
+                    skip(bytes, at + 2, delimiter).and_then(|m| skip(bytes, m, delimiter))
+                else {
                     return false;
                 };
                 at = end;
@@ -69,7 +84,8 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
                     at += 1;
                 }
             }
-            b'p' | b'd' | b'n' | b'N' | b'=' | b'g' | b'G' | b'h' | b'H' | b'x' | b'P' | b'D' | b'l' | b'L' | b'F' | b'z' | b'q' | b'Q' => {
+            b'p' | b'd' | b'n' | b'N' | b'=' | b'g' | b'G' | b'h' | b'H' | b'x' | b'P' | b'D'
+            | b'l' | b'L' | b'F' | b'z' | b'q' | b'Q' => {
                 at += 1;
             }
             b'a' | b'i' | b'c' | b'#' => {
@@ -94,7 +110,10 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
                 if command.is_empty() || command.starts_with([';', '}']) || next.len() > 200 {
                     return false;
                 }
-                next.push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() });
+                next.push(Next::Script {
+                    text: Value::known(command, span.clone()),
+                    rest: Vec::new(),
+                });
                 at = end;
             }
             _ => return false,

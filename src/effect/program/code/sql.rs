@@ -19,11 +19,27 @@ const WRITE: Word = Word::Named("database.write");
 
 /// SQL that an inline program hands to a driver: effects only where the text is SQL.
 pub fn embedded(out: &mut Emitter, text: &str, span: &Range<usize>) {
-    let first = text.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    let first =
+        text.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     let first = first.to_ascii_lowercase();
     if matches!(
         first.as_str(),
-        "select" | "insert" | "update" | "delete" | "drop" | "truncate" | "alter" | "create" | "with" | "grant" | "revoke" | "copy" | "attach" | "replace" | "merge" | "load"
+        "select"
+            | "insert"
+            | "update"
+            | "delete"
+            | "drop"
+            | "truncate"
+            | "alter"
+            | "create"
+            | "with"
+            | "grant"
+            | "revoke"
+            | "copy"
+            | "attach"
+            | "replace"
+            | "merge"
+            | "load"
     ) {
         emit(out, text, span, &mut Vec::new());
     }
@@ -76,6 +92,19 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
                 dotted(out, &text[at + 1..end], span, next);
                 at = end;
             }
+            b's' | b'S'
+                if begin
+                    && fresh
+                    && text.get(at..at + 7).is_some_and(|t| t.eq_ignore_ascii_case("system ")) =>
+            {
+                let end = line_end(bytes, at);
+                let command = text[at + 7..end].trim_end_matches(';');
+                next.push(Next::Script {
+                    text: Value::known(command, span.clone()),
+                    rest: Vec::new(),
+                });
+                at = end;
+            }
             b'\\' => {
                 let end = line_end(bytes, at);
                 backslash(out, &text[at + 1..end], span, next);
@@ -95,7 +124,14 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
                             break;
                         }
                         n += 1;
-                    } else if bytes[n] == b'\\' && (escapes || byte == b'\'' && bytes.get(n + 1) == Some(&b'\'') && bytes.get(n + 2).is_some_and(|b| !matches!(b, b' ' | b';' | b',' | b')'))) {
+                    } else if bytes[n] == b'\\'
+                        && (escapes
+                            || byte == b'\''
+                                && bytes.get(n + 1) == Some(&b'\'')
+                                && bytes
+                                    .get(n + 2)
+                                    .is_some_and(|b| !matches!(b, b' ' | b';' | b',' | b')')))
+                    {
                         n += 1;
                     }
                     inner.extend(bytes.get(n));
@@ -122,7 +158,9 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
             }
             _ if byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80 => {
                 let from = at;
-                while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_' || bytes[at] >= 0x80) {
+                while at < bytes.len()
+                    && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_' || bytes[at] >= 0x80)
+                {
                     at += 1;
                 }
                 tokens.push(Token { kind: b'w', text: text[from..at].to_ascii_lowercase() });
@@ -159,12 +197,20 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
         out.push(word, Grade::Certain, Source::Operand, span.clone());
     };
     let file = |out: &mut Emitter, kind: Word, name: &str| {
-        out.path(kind, &Value::known(name, span.clone()), Extent::Exact, Grade::Certain, Source::Operand);
+        out.path(
+            kind,
+            &Value::known(name, span.clone()),
+            Extent::Exact,
+            Grade::Certain,
+            Source::Operand,
+        );
     };
     // EXPLAIN only shows a plan, unless it is to ANALYZE.
     let start = match word(0) {
         "explain" | "describe" if !has("analyze") => return,
-        "explain" => match tokens.iter().position(|t| matches!(t.text.as_str(), "select" | "insert" | "update" | "delete" | "with" | "merge")) {
+        "explain" => match tokens.iter().position(|t| {
+            matches!(t.text.as_str(), "select" | "insert" | "update" | "delete" | "with" | "merge")
+        }) {
             Some(n) => n,
             None => return,
         },
@@ -193,7 +239,11 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
                 match token.kind {
                     b'(' => depth += 1,
                     b')' => depth -= 1,
-                    b'w' if matches!(token.text.as_str(), "delete" | "update" | "insert" | "merge") => {
+                    b'w' if matches!(
+                        token.text.as_str(),
+                        "delete" | "update" | "insert" | "merge"
+                    ) =>
+                    {
                         let verb = depth == 0 || n > 0 && tokens[n - 1].kind == b'(';
                         if verb && found.is_none() {
                             found = Some(n);
@@ -203,14 +253,26 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
                 }
             }
             if let Some(n) = found {
-                push(out, if matches!(tokens[n].text.as_str(), "delete" | "update") && everything(&tokens[n..]) { ALL } else { WRITE });
+                push(
+                    out,
+                    if matches!(tokens[n].text.as_str(), "delete" | "update")
+                        && everything(&tokens[n..])
+                    {
+                        ALL
+                    } else {
+                        WRITE
+                    },
+                );
             }
         }
         "copy" => {
             let to = tokens.iter().any(|t| t.kind == b'w' && t.text == "to");
             if let Some(n) = tokens.iter().position(|t| t.kind == b'w' && t.text == "program") {
                 if let Some(text) = tokens.get(n + 1) {
-                    next.push(Next::Script { text: Value::known(text.text.clone(), span.clone()), rest: Vec::new() });
+                    next.push(Next::Script {
+                        text: Value::known(text.text.clone(), span.clone()),
+                        rest: Vec::new(),
+                    });
                 }
             } else if let Some(name) = text_after(if to { "to" } else { "from" }) {
                 file(out, if to { Word::Write } else { Word::Read }, &name);
@@ -220,7 +282,9 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
             }
         }
         "load" => {
-            if let Some(name) = text_after("infile").or_else(|| tokens.iter().find(|t| t.kind == b'\'').map(|t| t.text.clone())) {
+            if let Some(name) = text_after("infile")
+                .or_else(|| tokens.iter().find(|t| t.kind == b'\'').map(|t| t.text.clone()))
+            {
                 file(out, Word::Read, &name);
             }
             if word(1) == "data" {
@@ -240,20 +304,23 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
             push(out, WRITE);
             out.unknown("a block of code in a database", span.clone());
         }
-        "system" | "!" => {
-            let text: Vec<&str> = tokens[1..].iter().map(|t| t.text.as_str()).collect();
-            next.push(Next::Script { text: Value::known(text.join(" "), span.clone()), rest: Vec::new() });
-        }
         "source" => {
             let name: String = tokens[1..].iter().map(|t| t.text.as_str()).collect();
             file(out, Word::Read, &name);
         }
-        "insert" | "replace" | "merge" | "alter" | "create" | "grant" | "revoke" | "rename" | "comment" | "reindex" | "vacuum" | "cluster" | "refresh" | "call" | "exec" | "execute" | "import" | "optimize" | "kill" | "reassign" | "lock" | "upsert" | "purge" => push(out, WRITE),
+        "insert" | "replace" | "merge" | "alter" | "create" | "grant" | "revoke" | "rename"
+        | "comment" | "reindex" | "vacuum" | "cluster" | "refresh" | "call" | "exec"
+        | "execute" | "import" | "optimize" | "kill" | "reassign" | "lock" | "upsert" | "purge" => {
+            push(out, WRITE)
+        }
         _ => {}
     }
     if matches!(word(0), "exec" | "execute") && tokens.iter().any(|t| t.text == "xp_cmdshell") {
         if let Some(text) = tokens.iter().find(|t| t.kind == b'\'') {
-            next.push(Next::Script { text: Value::known(text.text.clone(), span.clone()), rest: Vec::new() });
+            next.push(Next::Script {
+                text: Value::known(text.text.clone(), span.clone()),
+                rest: Vec::new(),
+            });
         }
     }
     if has("outfile") || has("dumpfile") {
@@ -266,7 +333,16 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
     }) {
         out.unknown("a database that loads or runs code", span.clone());
     }
-    for (name, kind) in [("pg_read_file", Word::Read), ("pg_read_binary_file", Word::Read), ("load_file", Word::Read), ("readfile", Word::Read), ("writefile", Word::Write), ("read_csv", Word::Read), ("read_parquet", Word::Read), ("read_text", Word::Read)] {
+    for (name, kind) in [
+        ("pg_read_file", Word::Read),
+        ("pg_read_binary_file", Word::Read),
+        ("load_file", Word::Read),
+        ("readfile", Word::Read),
+        ("writefile", Word::Write),
+        ("read_csv", Word::Read),
+        ("read_parquet", Word::Read),
+        ("read_text", Word::Read),
+    ] {
         if has(name)
             && let Some(file_name) = text_after(name)
         {
@@ -320,7 +396,13 @@ fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<
     let script = |t: &str| Next::Script { text: Value::known(t, span.clone()), rest: Vec::new() };
     let mut file = |word: Word, t: &str, next: &mut Vec<Next>| match t.strip_prefix('|') {
         Some(command) => next.push(script(command)),
-        None if !t.is_empty() => out.path(word, &Value::known(quoted(t), span.clone()), Extent::Exact, Grade::Certain, Source::Operand),
+        None if !t.is_empty() => out.path(
+            word,
+            &Value::known(quoted(t), span.clone()),
+            Extent::Exact,
+            Grade::Certain,
+            Source::Operand,
+        ),
         None => {}
     };
     match name {
@@ -335,24 +417,44 @@ fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<
                 _ => return,
             };
             let target = rest.get(at..).unwrap_or_default().trim();
-            if let Some(command) = target.get(8..).filter(|_| target.to_ascii_lowercase().starts_with("program ")) {
+            if let Some(command) =
+                target.get(8..).filter(|_| target.to_ascii_lowercase().starts_with("program "))
+            {
                 next.push(script(&quoted(command.trim())));
             } else {
-                let name = if target.starts_with('\'') { target[1..].split('\'').next() } else { target.split_whitespace().next() };
-                file(word, name.filter(|n| !matches!(n.to_ascii_lowercase().as_str(), "stdout" | "stdin" | "pstdout" | "pstdin")).unwrap_or_default(), next);
+                let name = if target.starts_with('\'') {
+                    target[1..].split('\'').next()
+                } else {
+                    target.split_whitespace().next()
+                };
+                file(
+                    word,
+                    name.filter(|n| {
+                        !matches!(
+                            n.to_ascii_lowercase().as_str(),
+                            "stdout" | "stdin" | "pstdout" | "pstdin"
+                        )
+                    })
+                    .unwrap_or_default(),
+                    next,
+                );
             }
             if word == Word::Read {
                 out.push(WRITE, Grade::Certain, Source::Operand, span.clone());
             }
         }
         "o" | "out" | "g" | "w" | "write" | "s" | "T" | "tee" => file(Word::Write, rest, next),
-        "i" | "ir" | "include" | "include_relative" | "." | "source" => file(Word::Read, rest, next),
+        "i" | "ir" | "include" | "include_relative" | "." | "source" => {
+            file(Word::Read, rest, next)
+        }
         "setenv" | "system" => {
             if name == "system" {
                 next.push(script(rest));
             }
         }
-        "gexec" | "e" | "edit" | "ef" | "ev" => out.unknown("a client command that runs what nobody reads", span.clone()),
+        "gexec" | "e" | "edit" | "ef" | "ev" => {
+            out.unknown("a client command that runs what nobody reads", span.clone())
+        }
         _ => {}
     }
     if text.contains('`') && name != "!" {
@@ -366,10 +468,20 @@ fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Nex
     let name = words.next().unwrap_or_default();
     let rest = text.trim_start().get(name.len()..).unwrap_or_default().trim();
     let last = words.clone().last().unwrap_or_default().trim_matches(['\'', '"']).to_string();
-    let first = words.find(|w| !w.starts_with('-')).unwrap_or_default().trim_matches(['\'', '"']).to_string();
+    let first = words
+        .find(|w| !w.starts_with('-'))
+        .unwrap_or_default()
+        .trim_matches(['\'', '"'])
+        .to_string();
     let mut file = |word: Word, name: &str| {
         if !name.is_empty() && !matches!(name, "stdout" | "off" | "-x" | "-e") {
-            out.path(word, &Value::known(name, span.clone()), Extent::Exact, Grade::Certain, Source::Operand);
+            out.path(
+                word,
+                &Value::known(name, span.clone()),
+                Extent::Exact,
+                Grade::Certain,
+                Source::Operand,
+            );
         }
     };
     let is = |names: &[&str]| name.len() > 2 && names.iter().any(|n| n.starts_with(name));
@@ -377,12 +489,14 @@ fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Nex
         next.push(Next::Script { text: Value::known(rest, span.clone()), rest: Vec::new() });
     } else if is(&["output", "once", "dump_to", "log", "trace"]) {
         match rest.strip_prefix('|') {
-            Some(command) => next.push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() }),
+            Some(command) => next
+                .push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() }),
             None => file(Word::Write, &first),
         }
     } else if is(&["read"]) {
         match rest.strip_prefix('|') {
-            Some(command) => next.push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() }),
+            Some(command) => next
+                .push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() }),
             None => file(Word::Read, &first),
         }
     } else if is(&["backup", "save", "clone"]) {
@@ -410,7 +524,8 @@ fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Nex
 
 /// redis-cli's words.
 pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
-    let text = |n: usize| words.get(n).and_then(Value::plain).unwrap_or_default().to_ascii_uppercase();
+    let text =
+        |n: usize| words.get(n).and_then(Value::plain).unwrap_or_default().to_ascii_uppercase();
     let mut push = |word: Word| out.push(word, Grade::Certain, Source::Operand, span.clone());
     match text(0).as_str() {
         "" if words.is_empty() => {}
@@ -429,7 +544,13 @@ pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
             push(WRITE);
             out.unknown("code that runs in a database", span.clone());
         }
-        "GET" | "MGET" | "KEYS" | "SCAN" | "INFO" | "PING" | "EXISTS" | "TTL" | "PTTL" | "TYPE" | "HGET" | "HGETALL" | "HMGET" | "HKEYS" | "HLEN" | "LRANGE" | "LLEN" | "SMEMBERS" | "SCARD" | "SISMEMBER" | "ZRANGE" | "ZSCORE" | "ZCARD" | "DBSIZE" | "MONITOR" | "CLIENT" | "CONFIG" | "MEMORY" | "STRLEN" | "ECHO" | "TIME" | "LASTSAVE" | "SLOWLOG" | "XRANGE" | "XLEN" | "XINFO" | "SELECT" | "AUTH" | "HELLO" | "COMMAND" | "ROLE" | "SSCAN" | "HSCAN" | "ZSCAN" | "OBJECT" | "SUBSCRIBE" | "PSUBSCRIBE" | "CLUSTER" | "ZRANGEBYSCORE" | "ZREVRANGE" | "HEXISTS" | "GETRANGE" | "LINDEX" => {}
+        "GET" | "MGET" | "KEYS" | "SCAN" | "INFO" | "PING" | "EXISTS" | "TTL" | "PTTL" | "TYPE"
+        | "HGET" | "HGETALL" | "HMGET" | "HKEYS" | "HLEN" | "LRANGE" | "LLEN" | "SMEMBERS"
+        | "SCARD" | "SISMEMBER" | "ZRANGE" | "ZSCORE" | "ZCARD" | "DBSIZE" | "MONITOR"
+        | "CLIENT" | "CONFIG" | "MEMORY" | "STRLEN" | "ECHO" | "TIME" | "LASTSAVE" | "SLOWLOG"
+        | "XRANGE" | "XLEN" | "XINFO" | "SELECT" | "AUTH" | "HELLO" | "COMMAND" | "ROLE"
+        | "SSCAN" | "HSCAN" | "ZSCAN" | "OBJECT" | "SUBSCRIBE" | "PSUBSCRIBE" | "CLUSTER"
+        | "ZRANGEBYSCORE" | "ZREVRANGE" | "HEXISTS" | "GETRANGE" | "LINDEX" => {}
         _ => push(WRITE),
     }
 }
@@ -439,11 +560,46 @@ pub fn mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
     let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let mut push = |word: Word| out.push(word, Grade::Certain, Source::Operand, span.clone());
     let has = |names: &[&str]| names.iter().any(|n| squeezed.contains(n));
-    if has(&[".dropDatabase(", ".drop(", ".dropCollection(", "dropDatabase:", ".dropIndexes(", ".dropAllUsers("]) {
+    if has(&[
+        ".dropDatabase(",
+        ".drop(",
+        ".dropCollection(",
+        "dropDatabase:",
+        ".dropIndexes(",
+        ".dropAllUsers(",
+    ]) {
         push(DROP);
-    } else if has(&[".deleteMany({})", ".deleteMany()", ".remove({})", ".remove()", ".updateMany({},", ".update({},"]) {
+    } else if has(&[
+        ".deleteMany({})",
+        ".deleteMany()",
+        ".remove({})",
+        ".remove()",
+        ".updateMany({},",
+        ".update({},",
+    ]) {
         push(ALL);
-    } else if has(&[".delete", ".remove(", ".insert", ".update", ".replaceOne(", ".findOneAnd", ".findAndModify(", ".bulkWrite(", ".create", ".rename", ".save(", "runCommand(", "adminCommand(", ".dropUser(", ".dropIndex(", ".grant", ".revoke", "$out", "$merge", ".shutdownServer("]) {
+    } else if has(&[
+        ".delete",
+        ".remove(",
+        ".insert",
+        ".update",
+        ".replaceOne(",
+        ".findOneAnd",
+        ".findAndModify(",
+        ".bulkWrite(",
+        ".create",
+        ".rename",
+        ".save(",
+        "runCommand(",
+        "adminCommand(",
+        ".dropUser(",
+        ".dropIndex(",
+        ".grant",
+        ".revoke",
+        "$out",
+        "$merge",
+        ".shutdownServer(",
+    ]) {
         push(WRITE);
     }
     if has(&["runProgram(", "run(", "load(", "eval(", "require("]) && !squeezed.contains(".run(") {

@@ -227,9 +227,12 @@ impl Val {
     /// As one operand.
     pub fn value(&self, span: &Range<usize>) -> Value {
         match self {
-            Val::Glob(text) => {
-                Value { text: Some(text.to_string()), glob: true, span: span.clone(), ..Value::default() }
-            }
+            Val::Glob(text) => Value {
+                text: Some(text.to_string()),
+                glob: true,
+                span: span.clone(),
+                ..Value::default()
+            },
             Val::Fed => Value { fed: true, ..Value::unknown(span.clone()) },
             other => match other.string() {
                 Some(text) => match text.split_once(HOLE) {
