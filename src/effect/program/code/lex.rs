@@ -299,9 +299,9 @@ impl<'a> Lexer<'a> {
                 return false;
             }
             self.skip_line();
-        } else if self.starts("#!") && self.at == 0 {
-            self.skip_line();
-        } else if matches!(lang, Lang::Js | Lang::Php) && self.starts("//") {
+        } else if matches!(lang, Lang::Js | Lang::Php) && self.starts("//")
+            || self.starts("#!") && self.at == 0
+        {
             self.skip_line();
         } else if matches!(lang, Lang::Js | Lang::Php) && self.starts("/*") {
             self.at += 2;
@@ -394,7 +394,7 @@ impl<'a> Lexer<'a> {
                 if self.peek(1) == b'"' {
                     self.at += 2;
                     self.text(b'"', 0, Style::Full);
-                } else if word(self.peek(1)) && !(self.after_value() && !self.space) {
+                } else if word(self.peek(1)) && (self.space || !self.after_value()) {
                     self.at += 1;
                     let from = self.at;
                     while word(self.peek(0)) || matches!(self.peek(0), b'?' | b'!') {
@@ -863,7 +863,7 @@ impl<'a> Lexer<'a> {
         }
         let quote = self.peek(n);
         let quoted = matches!(quote, b'\'' | b'"' | b'`');
-        if !quoted && !(quote.is_ascii_alphabetic() || quote == b'_')
+        if !(quoted || quote.is_ascii_alphabetic() || quote == b'_')
             || !quoted && !indented && self.after_value() && self.lang != Lang::Php
         {
             return false;
@@ -1007,7 +1007,7 @@ impl<'a> Lexer<'a> {
             (Lang::R, b'.') => word(self.peek(1)),
             _ => false,
         };
-        if !sigil && !(word(byte) && !byte.is_ascii_digit()) {
+        if !sigil && (!word(byte) || byte.is_ascii_digit()) {
             return false;
         }
         self.at += 1;

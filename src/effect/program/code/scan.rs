@@ -1179,11 +1179,7 @@ impl<'a, 'p> Scan<'a, 'p> {
         let starts = match token.kind {
             Kind::Text | Kind::Number | Kind::Lost => true,
             Kind::Name => !keyword,
-            Kind::Open => {
-                token.text == "(" && name.as_ref() == lex::QX
-                    || token.text == "("
-                    || token.text == "[" && token.space
-            }
+            Kind::Open => token.text == "(" || token.text == "[" && token.space,
             Kind::Op => {
                 matches!(token.text.as_ref(), "-" | "&" | "*" | "!")
                     && token.space

@@ -139,13 +139,11 @@ pub fn vim(sink: &mut Sink, text: &str) {
                 super::scan_text(super::Lang::Python, sink.out, sink.next, &sink.span, rest)
             }
             "lua" => super::scan_text(super::Lang::Lua, sink.out, sink.next, &sink.span, rest),
-            "perl" | "ruby" | "mzscheme" | "exe" | "execute" | "norm" | "normal" => {
-                if name.starts_with("exe")
-                    || rest.contains(['!', ':'])
-                    || matches!(name, "perl" | "ruby" | "mzscheme")
-                {
-                    sink.hide("an editor command that may execute");
-                }
+            "perl" | "ruby" | "mzscheme" | "exe" | "execute" => {
+                sink.hide("an editor command that may execute")
+            }
+            "norm" | "normal" if rest.contains(['!', ':']) => {
+                sink.hide("an editor command that may execute")
             }
             _ => {}
         }
@@ -517,7 +515,7 @@ pub fn tcl(sink: &mut Sink, text: &str) {
             }
             "system" => sink.shell(&words[1..].join(" ")),
             "open" => match word(1).strip_prefix('|') {
-                Some(shell) => sink.shell(&shell.to_string()),
+                Some(shell) => sink.shell(shell),
                 None => {
                     let write = word(2).contains(['w', 'a', '+']);
                     sink.path(if write { Word::Write } else { Word::Read }, word(1), Extent::Exact);

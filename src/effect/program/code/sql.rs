@@ -315,18 +315,17 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
         }
         _ => {}
     }
-    if matches!(word(0), "exec" | "execute") && tokens.iter().any(|t| t.text == "xp_cmdshell") {
-        if let Some(text) = tokens.iter().find(|t| t.kind == b'\'') {
-            next.push(Next::Script {
-                text: Value::known(text.text.clone(), span.clone()),
-                rest: Vec::new(),
-            });
-        }
+    if matches!(word(0), "exec" | "execute")
+        && tokens.iter().any(|t| t.text == "xp_cmdshell")
+        && let Some(text) = tokens.iter().find(|t| t.kind == b'\'')
+    {
+        next.push(Next::Script {
+            text: Value::known(text.text.clone(), span.clone()),
+            rest: Vec::new(),
+        });
     }
-    if has("outfile") || has("dumpfile") {
-        if let Some(name) = text_after("outfile").or_else(|| text_after("dumpfile")) {
-            file(out, Word::Write, &name);
-        }
+    if let Some(name) = text_after("outfile").or_else(|| text_after("dumpfile")) {
+        file(out, Word::Write, &name);
     }
     if ["load_extension", "sys_exec", "sys_eval", "lo_export", "edit"].iter().any(|f| {
         tokens.windows(2).any(|w| w[0].kind == b'w' && w[0].text == *f && w[1].kind == b'(')
@@ -373,7 +372,7 @@ fn everything(tokens: &[Token]) -> bool {
                 return match rest[..] {
                     ["true"] | ["1"] | ["not", "false"] => true,
                     [a, "=", b] | [_, "or", a, "=", b] => a == b,
-                    [a, "=", .., "or", b, "=", c] => a == b && b == c || b == c,
+                    [_, "=", .., "or", b, "=", c] => b == c,
                     [.., "or", "true"] => true,
                     _ => false,
                 };
@@ -422,10 +421,9 @@ fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<
             {
                 next.push(script(&quoted(command.trim())));
             } else {
-                let name = if target.starts_with('\'') {
-                    target[1..].split('\'').next()
-                } else {
-                    target.split_whitespace().next()
+                let name = match target.strip_prefix('\'') {
+                    Some(inner) => inner.split('\'').next(),
+                    None => target.split_whitespace().next(),
                 };
                 file(
                     word,
@@ -447,11 +445,7 @@ fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<
         "i" | "ir" | "include" | "include_relative" | "." | "source" => {
             file(Word::Read, rest, next)
         }
-        "setenv" | "system" => {
-            if name == "system" {
-                next.push(script(rest));
-            }
-        }
+        "system" => next.push(script(rest)),
         "gexec" | "e" | "edit" | "ef" | "ev" => {
             out.unknown("a client command that runs what nobody reads", span.clone())
         }
@@ -533,11 +527,10 @@ pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
         "SHUTDOWN" | "REPLICAOF" | "SLAVEOF" | "FAILOVER" | "DEBUG" | "MIGRATE" => push(WRITE),
         "CONFIG" if text(1) == "SET" => {
             push(WRITE);
-            if matches!(text(2).as_str(), "DIR" | "DBFILENAME") {
-                if let Some(dir) = words.get(3) {
-                    let dir = dir.clone();
-                    out.path(Word::Write, &dir, Extent::Tree, Grade::Certain, Source::Operand);
-                }
+            if matches!(text(2).as_str(), "DIR" | "DBFILENAME")
+                && let Some(dir) = words.get(3)
+            {
+                out.path(Word::Write, dir, Extent::Tree, Grade::Certain, Source::Operand);
             }
         }
         "EVAL" | "EVALSHA" | "FCALL" | "SCRIPT" | "FUNCTION" | "MODULE" | "" => {
