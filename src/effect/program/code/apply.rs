@@ -234,14 +234,22 @@ impl Scan<'_, '_> {
                 {
                     return self.member(Val::name(from), &text);
                 }
-                if let Some(row) = self.row(name) {
+                let row = self.row(name);
+                // A harmless module's members may still be what is harmful on anything: `File.send`.
+                if let Some(row) = row
+                    && row != "-"
+                {
                     return self.apply(row, None, args);
                 }
-                let method = name.rsplit_once('.').map(|(_, last)| format!(".{last}"));
-                if let Some(method) = method
-                    && let Some(row) = self.row(&method)
+                if let Some((from, last)) = name.rsplit_once('.')
+                    && let Some(method) = self.row(&format!(".{last}"))
+                    && !self.rows.contains_key(name.as_ref())
                 {
-                    return self.apply(row, Some(Val::Unknown), args);
+                    return self.apply(method, Some(Val::name(from)), args);
+                }
+                if row.is_some() {
+                    self.callbacks(None, args);
+                    return Val::Unknown;
                 }
                 if name.starts_with('$')
                     && matches!(self.lang, Lang::Php | Lang::Perl)
