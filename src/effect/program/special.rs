@@ -12,7 +12,7 @@ use remote::{copy, docker_run, download, ssh, ssh_settings};
 use wrap::{env, interpreter, shell, xargs};
 
 use super::effects::{Call, Next, joined, operands};
-use super::table::{Program, Role};
+use super::table::{self, Program, Role};
 use crate::effect::path::split;
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -159,6 +159,52 @@ pub fn run(
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
             } else if call.parsed.option("-c").is_none() {
                 next.push(Next::Stdin { lang: "shell" });
+            }
+        }
+        "client" => {
+            // Statements that no option and no operand names come from standard input.
+            operands(out, call, program, dry, next);
+            let named = call.parsed.options.iter().any(|o| {
+                o.spec.is_some_and(|s| s.role == Role::Code)
+                    || matches!(
+                        o.name.as_str(),
+                        "-f" | "--file" | "-l" | "--list" | "--queries-file"
+                    )
+            });
+            if !named && (program.repeat != Role::Code || values.len() < 2) {
+                next.push(Next::Stdin { lang: program.lang });
+            }
+        }
+        "redis" => {
+            super::code::redis(out, &values, &call.span);
+            if values.is_empty() && !call.parsed.has(table::mark::UNSAFE) {
+                next.push(Next::Stdin { lang: "redis" });
+            }
+        }
+        "editor" => {
+            // `vim +cmd FILE`; in `ex -s FILE` and `ed FILE` the commands come from standard input.
+            for value in &values {
+                match value.plain().and_then(|t| t.strip_prefix('+')) {
+                    Some(text) if program.lang == "vim" => {
+                        let text = Value::known(text, value.span.clone());
+                        super::code::emit(out, program.lang, &text, next);
+                    }
+                    _ if value.plain() == Some("-") => {}
+                    _ => super::effects::role(out, call, Role::Edit, value, dry, next),
+                }
+            }
+            if call.name == "ed" || call.name == "ex" || call.parsed.option("-s").is_some() {
+                next.push(Next::Stdin { lang: program.lang });
+            }
+        }
+        "make" => {
+            operands(out, call, program, dry, next);
+            if call
+                .parsed
+                .option("-f")
+                .is_some_and(|o| o.value.as_ref().and_then(Value::plain) == Some("-"))
+            {
+                next.push(Next::Stdin { lang: "make" });
             }
         }
         "flag-c" => {

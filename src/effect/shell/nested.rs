@@ -153,8 +153,7 @@ impl Walker<'_> {
                 self.feed = outer;
             }
             Feed::Text(text) => {
-                let value = Value::known(text, span);
-                code::emit(&mut self.out, lang, &value, &mut Vec::new());
+                self.inline(lang, &Value::known(text, span), index);
             }
             Feed::File(file) => {
                 // A file that is standard input itself (a terminal) feeds nothing.
@@ -162,10 +161,29 @@ impl Walker<'_> {
                 self.file(&file, lang, index, false);
                 self.feed = outer;
             }
+            // Statements that nobody has read change a database; no program is run.
+            Feed::Rooted(_) | Feed::Stream if matches!(lang, "sql" | "mongo") => {
+                let word = Word::Named("database.write");
+                self.out.push(word, Grade::Certain, Source::Program, span);
+            }
             Feed::Rooted(_) | Feed::Stream => {
                 self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
             }
         }
+    }
+
+    /// A program text, and what it runs in turn.
+    fn inline(&mut self, lang: &str, value: &Value, index: usize) {
+        let mut next = Vec::new();
+        code::emit(&mut self.out, lang, value, &mut next);
+        let outer = std::mem::replace(&mut self.feed, Feed::None);
+        for next in next {
+            if self.stopped {
+                break;
+            }
+            self.next(next, index, false);
+        }
+        self.feed = outer;
     }
 
     /// A script file runs: opaque, unless the call itself wrote it.
@@ -227,12 +245,7 @@ impl Walker<'_> {
                     }
                     Some(Some(text)) => {
                         let value = Value::known(text, file.span.clone());
-                        code::emit(
-                            &mut self.out,
-                            if lang.is_empty() { "script" } else { lang },
-                            &value,
-                            &mut Vec::new(),
-                        );
+                        self.inline(if lang.is_empty() { "script" } else { lang }, &value, index);
                     }
                     Some(None) => {
                         self.out.push(
