@@ -12,7 +12,7 @@ mod twins;
 use std::collections::BTreeMap;
 
 use common::{commands, place, render};
-use hookctl::effect::{Analysis, Grade, shell};
+use hookctl::effect::{Analysis, Grade, Word, shell};
 use hookctl::rule::Truth;
 use hookctl::rule::command::CommandPattern;
 use line::{Line, Rng};
@@ -60,28 +60,37 @@ fn analysed(text: &str) -> Analysis {
     shell::analyse(text, &place("/home/dev/project"))
 }
 
+/// Is something in it not understood, or run without anybody having read it?
 fn unknown(analysis: &Analysis) -> bool {
-    analysis.effects.iter().any(|e| e.grade == Grade::Unknown && e.word.is_grave())
+    analysis.effects.iter().any(|e| {
+        e.grade == Grade::Unknown && e.word.is_grave() || e.word == Word::PipeToInterpreter
+    })
 }
 
 fn left(base: &Base, analysis: &Analysis) -> Left {
     let got = render(analysis);
     let holds = |key: &String| {
-        got.iter().any(|g| g == key || *g == key.replacen('?', "", 1))
+        got.iter().any(|g| {
+            g == key || *g == key.replacen('?', "", 1) || g.starts_with(&format!("{key} -> "))
+        })
             // The same files below a certain root.
             || got.iter().any(|g| g.strip_suffix(" tree") == key.strip_suffix(" below"))
                 && key.ends_with(" below")
     };
     let mut missing: Vec<String> = base.key.iter().filter(|k| !holds(k)).cloned().collect();
+    let mut maybe = false;
     if let Some(pattern) = &base.command {
         let parsed = CommandPattern::parse(pattern).unwrap();
-        if !analysis.commands.iter().any(|c| parsed.hits(c) == Truth::Yes) {
+        let hits = analysis.commands.iter().fold(Truth::No, |t, c| t.or(parsed.hits(c)));
+        // A rule on a command that may be meant speaks as on one that is not understood.
+        maybe = hits == Truth::Maybe;
+        if hits != Truth::Yes {
             missing.push(format!("a command like `{pattern}`"));
         }
     }
     match missing.is_empty() {
         true => Left::All,
-        false if unknown(analysis) => Left::Unknown(missing.join(", ")),
+        false if unknown(analysis) || maybe => Left::Unknown(missing.join(", ")),
         false => Left::Lost(missing.join(", ")),
     }
 }

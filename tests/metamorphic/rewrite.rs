@@ -35,10 +35,8 @@ pub const SPELLINGS: &[Rewrite] = &[
     }),
     ("one backslash", |l, r| {
         respell(l, r, |w, r| {
-            is_plain(w).then(|| {
-                let (a, b) = cut(w, r);
-                format!("{a}\\{b}")
-            })
+            let (a, b) = cut(w, r);
+            (is_plain(w) && !b.is_empty()).then(|| format!("{a}\\{b}"))
         })
     }),
     ("hexadecimal", |l, r| {
@@ -228,7 +226,7 @@ pub const NESTS: &[&str] = &[
     "eval -- {q}",
     "X§={q}; eval \"$X§\"",
     "X§={q}; bash -c \"$X§\"",
-    "X§={d}\neval $X§x \"$X§\"",
+    "X§={d}\neval '' \"$X§\"",
     "bash <<< {q}",
     "sh <<'EOF§'\n{}\nEOF§\n",
     "bash -s <<'EOF§'\n{}\nEOF§\n",
@@ -742,11 +740,13 @@ fn wrap(line: &mut Line, rng: &mut Rng, ways: &[&str]) -> bool {
     let at = rng.below(line.stages.len());
     let way = rng.pick(ways).to_string();
     let stage = &mut line.stages[at];
-    let outer = stage.wrappers.first().is_some_and(|w| OUTERMOST.contains(&w.as_str()));
+    // What feeds xargs stays in front.
+    let front = usize::from(stage.wrappers.first().is_some_and(|w| w.ends_with('|')));
+    let outer = stage.wrappers.get(front).is_some_and(|w| OUTERMOST.contains(&w.as_str()));
     if BUILTINS.contains(&stage.name().as_str()) || outer || stage.wrappers.len() > 3 {
         return false;
     }
-    stage.wrappers.insert(0, way);
+    stage.wrappers.insert(front, way);
     true
 }
 
@@ -796,7 +796,6 @@ fn watch(line: &mut Line, rng: &mut Rng) -> bool {
         return false;
     }
     wrap(line, rng, &["watch", "watch -n1", "watch -n 1 -t", "env -S"])
-        && line.stages[0].wrappers[0] != "env -S"
 }
 
 /// `echo WORDS | xargs PROGRAM`
@@ -810,17 +809,13 @@ fn xargs(line: &mut Line, rng: &mut Rng) -> bool {
     let stage = &mut line.stages[0];
     let from = 1 + rng.below(stage.words.len() - 1);
     let words: Vec<String> = stage.words.drain(from..).map(|w| w.value).collect();
-    if words[0].starts_with('-') {
-        // echo would take it.
-        stage.wrappers.insert(
-            0,
-            format!(
-                "printf '%s\\n' {} | xargs",
-                words.iter().map(|w| single(w)).collect::<Vec<_>>().join(" ")
-            ),
-        );
+    // echo would take an option for itself.
+    let feeder = if words[0].starts_with('-') {
+        let words: Vec<String> = words.iter().map(|w| single(w)).collect();
+        format!("printf '%s\\n' {} |", words.join(" "))
     } else {
-        stage.wrappers.insert(0, format!("echo {} | xargs", words.join(" ")));
-    }
+        format!("echo {} |", words.join(" "))
+    };
+    stage.wrappers.splice(0..0, [feeder, "xargs".to_string()]);
     true
 }

@@ -53,20 +53,20 @@ impl Walker<'_> {
 
     /// The value of a variable in the world that is looked at.
     pub fn words(&mut self, name: &str) -> Option<Words> {
-        let values = self.state.var(name)?;
-        let at = if values.len() > 1 {
-            let count = values.len();
-            match self.choice.iter().find(|(n, ..)| n == name) {
-                Some((_, at, _)) => *at,
-                None => {
-                    self.choice.push((name.to_string(), 0, count));
-                    0
-                }
-            }
-        } else {
-            0
-        };
+        let count = self.state.var(name)?.len();
+        let at = if count > 1 { self.chosen(name, count) } else { 0 };
         self.state.var(name)?.get(at).cloned()
+    }
+
+    /// Which of `count` ways is taken in the world that is looked at.
+    fn chosen(&mut self, name: &str, count: usize) -> usize {
+        match self.choice.iter().find(|(n, ..)| n == name) {
+            Some((_, at, _)) => *at,
+            None => {
+                self.choice.push((name.to_string(), 0, count));
+                0
+            }
+        }
     }
 
     pub(super) fn variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
@@ -155,6 +155,9 @@ impl Walker<'_> {
                     fallback(self, out);
                 } else if reference.name.as_str() == "TMPDIR" {
                     // Unset in the environment that hooks share with the shell.
+                    fallback(self, out);
+                } else if self.chosen(":-", 2) == 0 {
+                    // Unset, as far as the call tells: one world has all defaults, one knows nothing.
                     fallback(self, out);
                 } else {
                     out.push(Atom::Unknown { one: inside, fed: false });

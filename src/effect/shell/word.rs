@@ -124,6 +124,10 @@ impl Walker<'_> {
     fn part(&mut self, part: &WordPartNode, quote: Quote, out: &mut Vec<Atom>) {
         let inside = quote == Quote::Quoted;
         match &part.kind {
+            // Inside `$(...)` the parser keeps a copy of the text as it is written.
+            WordPart::Literal(LiteralText::Owned(text)) if &**text == self.slice(part.span) => {
+                literal(text, quote, out)
+            }
             WordPart::Literal(LiteralText::Owned(text)) => {
                 out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
             }
@@ -148,6 +152,9 @@ impl Walker<'_> {
                 Some(atoms) => expanded(&atoms, inside, out),
                 None => out.push(Atom::Unknown { one: inside, fed: true }),
             },
+            WordPart::ArithmeticExpansion { .. } if self.disguised(part.span).is_some() => {
+                out.push(Atom::Unknown { one: inside, fed: true })
+            }
             WordPart::ArithmeticExpansion { expression_ast, .. } => {
                 match expression_ast.as_deref().map(|e| &e.kind) {
                     Some(ArithmeticExpr::Number(text)) => {
