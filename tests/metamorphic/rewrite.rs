@@ -192,7 +192,6 @@ pub const NESTS: &[&str] = &[
     "set -e\n{}",
     "cd . && {}",
     "true && {}",
-    "false || {}",
     "true; {}",
     "  {}",
     "echo a &\n{}",
@@ -689,6 +688,9 @@ fn variable(
     let mut random = Rng(rng.below(1 << 30) as u64);
     let Some(word) = choose(line, rng, |w| w.literal && !w.value.is_empty()) else { return false };
     let (head, held, tail) = parts(&word.value, &mut random);
+    if held.is_empty() {
+        return false;
+    }
     let plain = is_plain(&word.value);
     let quoted = |text: &str| if text.is_empty() { String::new() } else { single(text) };
     let reference = match way {

@@ -196,7 +196,7 @@ impl Walker<'_> {
     #[allow(clippy::too_many_arguments)]
     fn strip(
         &mut self,
-        own: Vec<Atom>,
+        mut own: Vec<Atom>,
         known: bool,
         pattern: &Pattern,
         front: bool,
@@ -204,6 +204,12 @@ impl Walker<'_> {
         inside: bool,
         out: &mut Vec<Atom>,
     ) {
+        if known && own.iter().all(|a| *a == Atom::Empty) {
+            // Nothing can be taken away from nothing.
+            out.extend(own);
+            return;
+        }
+        own.retain(|a| *a != Atom::Empty);
         let pattern = pattern.render(&self.source);
         let plain = own
             .iter()

@@ -131,6 +131,9 @@ impl Walker<'_> {
             WordPart::Literal(LiteralText::Owned(text)) => {
                 out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
             }
+            WordPart::Literal(LiteralText::CookedSource(text)) => {
+                self.cooked(self.slice(part.span), text, quote, out)
+            }
             WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
                 let text = value.slice(&self.source);
@@ -180,6 +183,30 @@ impl Walker<'_> {
             }
             _ => out.push(Atom::Unknown { one: inside, fed: false }),
         }
+    }
+
+    /// Literal text from which the parser took all escapes or some. Behind an escaped `$` and a
+    /// continued line its place is off: then the text is read the way that begins like what stands
+    /// there.
+    fn cooked(&self, written: &str, text: &str, quote: Quote, out: &mut Vec<Atom>) {
+        let read = |text: &str| {
+            let mut atoms = Vec::new();
+            literal(text, quote, &mut atoms);
+            atoms
+        };
+        let alike = |a: &[Atom], b: &[Atom]| {
+            let letter = |a: &Atom| if let Atom::Ch(c, _) = a { Some(*c) } else { None };
+            a.iter().zip(b).take_while(|(a, b)| letter(a) == letter(b)).count()
+        };
+        let (atoms, all, some) = (read(written), quoted(text), read(text));
+        let (as_all, as_some) = (alike(&atoms, &all), alike(&atoms, &some));
+        let whole = |n: usize, other: &[Atom]| n == atoms.len() && n == other.len();
+        let inside = quote == Quote::Quoted;
+        out.extend(match () {
+            () if whole(as_all, &all) || whole(as_some, &some) => atoms,
+            () if inside && as_all >= as_some => all,
+            () => some,
+        });
     }
 
     /// `~`, `~user`, at the start of a word, and behind `:` and `=` in an assignment.
