@@ -16,7 +16,9 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         (Layer::Managed, Some(Kind::PreToolUse)),
         (Layer::Project, Some(Kind::PostToolUse)),
     ] {
-        let read = timed(|| file::read(text, Path::new("/home/dev/.config/hookctl/rules.toml"), layer, only));
+        let read = timed(|| {
+            file::read(text, Path::new("/home/dev/.config/hookctl/rules.toml"), layer, only)
+        });
         for fault in &read.faults {
             assert!(text.get(fault.span.clone()).is_some(), "span of {fault:?}");
             assert!(fault.report("rules.toml", text).contains(&fault.message), "{fault:?}");

@@ -682,7 +682,7 @@ fn variable(
     rng: &mut Rng,
     parts: fn(&str, &mut Rng) -> (String, String, String),
 ) -> bool {
-    let name = format!("V{}", rng.below(1000));
+    let name = format!("V{}", rng.below(1_000_000));
     let separator = rng.pick(&["; ", "\n", " && "]);
     let (way, declared) = (rng.below(5), rng.below(8));
     let mut random = Rng(rng.below(1 << 30) as u64);

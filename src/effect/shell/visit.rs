@@ -126,6 +126,14 @@ impl Walker<'_> {
             }
             return self.apart(&text, span);
         }
+        if body.stmts.is_empty()
+            && let Some(text) = raw.strip_prefix("$(").and_then(|t| t.strip_suffix(')'))
+            && !text.trim().is_empty()
+        {
+            // The parser gave up on it without a word.
+            let text = text.to_string();
+            return self.apart(&text, span);
+        }
         self.subshell(|w| w.seq(body));
     }
 

@@ -143,7 +143,15 @@ impl Walker<'_> {
                 out.extend(text.chars().map(|c| Atom::Ch(c, Quote::Quoted)));
             }
             WordPart::DoubleQuoted { parts, .. } => {
-                let inner = self.atoms(parts, Quote::Quoted);
+                let inner = match (&parts[..], self.between_quotes(part.span)) {
+                    // No expansion in it: nothing but what stands between the quotes.
+                    ([WordPartNode { kind: WordPart::Literal(_), .. }], Some(text)) => {
+                        let mut atoms = Vec::new();
+                        literal(text, Quote::Quoted, &mut atoms);
+                        atoms
+                    }
+                    _ => self.atoms(parts, Quote::Quoted),
+                };
                 // `"$@"` of nothing is nothing.
                 if inner.is_empty() && parts.is_empty() {
                     out.push(Atom::Empty);
@@ -185,6 +193,12 @@ impl Walker<'_> {
         }
     }
 
+    /// The text between double quotes.
+    fn between_quotes(&self, span: Span) -> Option<&str> {
+        let text = self.slice(span);
+        text.strip_prefix('$').unwrap_or(text).strip_prefix('"')?.strip_suffix('"')
+    }
+
     /// Literal text from which the parser took all escapes or some. Behind an escaped `$` and a
     /// continued line its place is off: then the text is read the way that begins like what stands
     /// there.
@@ -204,7 +218,7 @@ impl Walker<'_> {
         let inside = quote == Quote::Quoted;
         out.extend(match () {
             () if whole(as_all, &all) || whole(as_some, &some) => atoms,
-            () if inside && as_all >= as_some => all,
+            () if inside && as_all > as_some => all,
             () => some,
         });
     }
