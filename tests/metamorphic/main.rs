@@ -6,8 +6,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod line;
+mod nests;
 mod rewrite;
+mod spellings;
 mod twins;
+mod wrappers;
 
 use std::collections::BTreeMap;
 
@@ -16,8 +19,11 @@ use hookctl::effect::{Analysis, Grade, Word, shell};
 use hookctl::rule::Truth;
 use hookctl::rule::command::CommandPattern;
 use line::{Line, Rng};
-use rewrite::{NESTS, SPELLINGS, TAILS, VALUES, WRAPPERS};
+use nests::{NESTS, TAILS};
+use rewrite::VALUES;
 use serde::Deserialize;
+use spellings::SPELLINGS;
+use wrappers::WRAPPERS;
 
 /// How many rewrites of each command are tried unless `REWRITES` says otherwise.
 const REWRITES: usize = 70;
@@ -124,7 +130,7 @@ fn rewritten(base: &str, rng: &mut Rng) -> (String, Vec<String>) {
     for _ in 0..nests {
         let list = if rng.below(4) == 0 { TAILS } else { NESTS };
         let template = list[rng.below(list.len())];
-        if let Some(next) = rewrite::nest(template, &text, rng) {
+        if let Some(next) = nests::nest(template, &text, rng) {
             text = next;
             chain.push(template.to_string());
         }
