@@ -163,6 +163,7 @@ fn hostile_sizes() {
         ("pipes", "a|".repeat(30_000) + "b"),
         ("ands", "a&&".repeat(20_000) + "b"),
         ("semicolons", "a;".repeat(30_000)),
+        ("directories", "cd a;".repeat(12_000)),
         ("subshells", "(x=1;a);".repeat(8_000)),
         ("assignments", (0..5_000).map(|i| format!("v{i}=$v{} ", i / 2)).collect::<String>()),
         ("doubling", "x=a;".to_string() + &"x=$x$x;".repeat(200) + "rm $x"),

@@ -55,6 +55,8 @@ impl Walker<'_> {
                         _ => None,
                     },
                 };
+                // The system refuses what is longer (PATH_MAX), and each `cd` would copy it.
+                let to = to.filter(|dir: &String| dir.len() <= 4096);
                 self.state.set(Key::Cwd, Some(Held::Cwd(to)));
                 true
             }
