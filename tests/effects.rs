@@ -7,74 +7,12 @@
 //! the rest. `commands` is the list of sub-commands, with `name(option option)`. Files whose name
 //! begins with `pending` hold cases that are known to fail.
 
-use hookctl::effect::{Analysis, Extent, Grade, Place, Word, analyse, shell};
+mod common;
+
+use common::{commands, place, render};
+use hookctl::effect::{Analysis, analyse, shell};
 use hookctl::event::{Event, Kind};
 use toml::de::{DeTable, DeValue};
-
-fn place(cwd: &str) -> Place {
-    Place {
-        cwd: cwd.into(),
-        project: "/home/dev/project".into(),
-        home: "/home/dev".into(),
-        ..Place::default()
-    }
-}
-
-fn render(analysis: &Analysis) -> Vec<String> {
-    analysis
-        .effects
-        .iter()
-        .map(|e| {
-            let mut text = e.word.text().to_string();
-            text.push_str(match e.grade {
-                Grade::Certain => "",
-                Grade::Possible => "?",
-                Grade::Unknown => "!",
-            });
-            if let Some(path) = &e.path {
-                text.push(' ');
-                text.push_str(&path.lexical);
-                if path.resolved != path.lexical {
-                    text.push_str(" -> ");
-                    text.push_str(&path.resolved);
-                }
-                text.push_str(match path.extent {
-                    Extent::Exact => "",
-                    Extent::Tree => " tree",
-                    Extent::Visible => " visible",
-                    Extent::Children => " children",
-                    Extent::Below => " below",
-                    Extent::Glob => " glob",
-                });
-            } else if let Some(host) = &e.host {
-                text.push(' ');
-                text.push_str(host);
-            } else if e.grade != Grade::Unknown
-                && matches!(e.word, Word::Execute | Word::Process | Word::PipeToInterpreter)
-                && let Some(command) = e.command.and_then(|i| analysis.commands.get(i))
-            {
-                text.push(' ');
-                text.push_str(&command.name);
-            }
-            text
-        })
-        .collect()
-}
-
-fn commands(analysis: &Analysis) -> Vec<String> {
-    analysis
-        .commands
-        .iter()
-        .map(|c| {
-            let options: Vec<&str> = c.options.iter().map(|o| o.name.as_str()).collect();
-            if options.is_empty() {
-                c.name.clone()
-            } else {
-                format!("{}({})", c.name, options.join(" "))
-            }
-        })
-        .collect()
-}
 
 fn text<'a>(case: &'a DeTable, key: &str) -> Option<&'a str> {
     match case.get(key)?.get_ref() {
@@ -286,6 +224,7 @@ fn hostile_sizes() {
         ("pipes", "a|".repeat(30_000) + "b"),
         ("ands", "a&&".repeat(20_000) + "b"),
         ("semicolons", "a;".repeat(30_000)),
+        ("directories", "cd a;".repeat(12_000)),
         ("subshells", "(x=1;a);".repeat(8_000)),
         ("assignments", (0..5_000).map(|i| format!("v{i}=$v{} ", i / 2)).collect::<String>()),
         ("doubling", "x=a;".to_string() + &"x=$x$x;".repeat(200) + "rm $x"),

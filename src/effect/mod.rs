@@ -148,6 +148,8 @@ pub enum Source {
     Program,
     /// An operand or option value of the program.
     Operand,
+    /// The text of an inline program: an allow on its command does not speak of that.
+    Code,
     /// A redirection of the shell.
     Redirect,
     /// The environment: a marked assignment such as `GIT_SSH_COMMAND=`.

@@ -29,6 +29,8 @@ use self::word::Atom;
 use super::value::{Emitter, Value};
 use super::{Analysis, Grade, Place, Source, SubCommand, Word};
 
+/// The option of `shopt` that lets a script use aliases; here they always may be in use.
+const ALIASES: &str = "expand_aliases";
 /// How much text is looked at.
 pub const MAX_TEXT: usize = 64 * 1024;
 /// How many program calls are followed.
@@ -212,7 +214,9 @@ impl Walker<'_> {
             self.out.unknown("brackets nested deeper than 64", span);
             return;
         }
-        let result = Parser::new(text).parse();
+        // This word turns on the parser's own aliases, which lose their quotes and their places.
+        let other = text.contains(ALIASES).then(|| text.replace(ALIASES, "expand-aliases"));
+        let result = Parser::new(other.as_deref().unwrap_or(text)).parse();
         let before = std::mem::replace(&mut self.source, Rc::from(text));
         self.seq(&result.file.body);
         if !result.is_ok() {

@@ -309,7 +309,7 @@ impl Conditions {
             }
             Word::Permission | Word::Process | Word::System => own && !self.effect.is_empty(),
             Word::Privilege | Word::Remote | Word::Code | Word::PipeToInterpreter => {
-                own && self.effect.contains(&effect.word)
+                self.effect.contains(&effect.word) && (own || effect.source == Source::Code)
             }
         };
         if !self.command.is_empty() {

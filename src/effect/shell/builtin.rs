@@ -23,11 +23,18 @@ impl Walker<'_> {
             name,
             "let" | "test" | "[" | "printf" | "read" | "unset" | "wait" | "mapfile" | "readarray"
         ) {
-            let risky = args.iter().any(|a| {
+            // Comparing texts, and asking for what is not empty, evaluates nothing.
+            const NUMERIC: &[&str] = &["-v", "-R", "-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+            let plain = |a: &Value| a.plain().is_some_and(|t| NUMERIC.contains(&t));
+            let quiet = matches!(name, "test" | "[") && !args.iter().any(plain);
+            let prompt = args.iter().position(|a| name == "read" && a.plain() == Some("-p"));
+            let risky = args.iter().enumerate().any(|(i, a)| {
                 let text = a.start();
                 (name == "let" || text.contains('['))
                     && (text.contains("$(") || text.contains('`'))
                     && (name != "printf" || args.first().is_some_and(|f| f.plain() == Some("-v")))
+                    && !quiet
+                    && prompt.is_none_or(|p| i != p + 1)
             });
             if risky {
                 self.out.unknown("a subscript that holds a command", span.clone());
@@ -48,6 +55,8 @@ impl Walker<'_> {
                         _ => None,
                     },
                 };
+                // The system refuses what is longer (PATH_MAX), and each `cd` would copy it.
+                let to = to.filter(|dir: &String| dir.len() <= 4096);
                 self.state.set(Key::Cwd, Some(Held::Cwd(to)));
                 true
             }

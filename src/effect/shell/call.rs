@@ -197,8 +197,14 @@ impl Walker<'_> {
             }
             _ => None,
         };
+        // Inside its own text an alias is the program again.
+        let replaced = format!("alias {name}");
         let alias = match self.state.get(&Key::Alias(name.clone())) {
-            Some(Held::Alias(a)) if dir.is_empty() && !external => Some(a.clone()),
+            Some(Held::Alias(a))
+                if dir.is_empty() && !external && !self.calls.contains(&replaced) =>
+            {
+                Some(a.clone())
+            }
             _ => None,
         };
         let system = dir.is_empty() || SYSTEM_DIRS.contains(&dir.as_str());
@@ -253,7 +259,11 @@ impl Walker<'_> {
         }
         if let Some(alias) = alias {
             match alias {
-                Some(text) => self.nested(&text, span.clone(), Some(index)),
+                Some(text) => {
+                    self.calls.push(replaced);
+                    self.nested(&followed(text, args), span.clone(), Some(index));
+                    self.calls.pop();
+                }
                 None => self.out.unknown("an alias known only at run time", span.clone()),
             }
             self.out.command = Some(index);
@@ -350,4 +360,31 @@ impl Walker<'_> {
         self.calls.pop();
         self.bomb_base = base;
     }
+}
+
+/// The text of an alias with the words that follow it.
+fn followed(alias: String, args: &[Value]) -> String {
+    args.iter().fold(alias, |text, arg| {
+        let start = arg.start().replace('\'', r"'\''");
+        match &arg.text {
+            Some(glob) if arg.glob => format!("{text} {}", bare(glob)),
+            Some(_) => format!("{text} '{start}'"),
+            // `$-` is never known.
+            None => format!("{text} '{start}'\"$-\""),
+        }
+    })
+}
+
+/// A glob as it is written where nothing else in it may be active.
+fn bare(glob: &str) -> String {
+    let mut out = String::new();
+    let mut escaped = false;
+    for c in glob.chars() {
+        if !escaped && !c.is_alphanumeric() && !"*?[]!^-/._\\".contains(c) {
+            out.push('\\');
+        }
+        escaped = c == '\\' && !escaped;
+        out.push(c);
+    }
+    out
 }

@@ -53,20 +53,20 @@ impl Walker<'_> {
 
     /// The value of a variable in the world that is looked at.
     pub fn words(&mut self, name: &str) -> Option<Words> {
-        let values = self.state.var(name)?;
-        let at = if values.len() > 1 {
-            let count = values.len();
-            match self.choice.iter().find(|(n, ..)| n == name) {
-                Some((_, at, _)) => *at,
-                None => {
-                    self.choice.push((name.to_string(), 0, count));
-                    0
-                }
-            }
-        } else {
-            0
-        };
+        let count = self.state.var(name)?.len();
+        let at = if count > 1 { self.chosen(name, count) } else { 0 };
         self.state.var(name)?.get(at).cloned()
+    }
+
+    /// Which of `count` ways is taken in the world that is looked at.
+    fn chosen(&mut self, name: &str, count: usize) -> usize {
+        match self.choice.iter().find(|(n, ..)| n == name) {
+            Some((_, at, _)) => *at,
+            None => {
+                self.choice.push((name.to_string(), 0, count));
+                0
+            }
+        }
     }
 
     pub(super) fn variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
@@ -156,6 +156,9 @@ impl Walker<'_> {
                 } else if reference.name.as_str() == "TMPDIR" {
                     // Unset in the environment that hooks share with the shell.
                     fallback(self, out);
+                } else if self.chosen(":-", 2) == 0 {
+                    // Unset, as far as the call tells: one world has all defaults, one knows nothing.
+                    fallback(self, out);
                 } else {
                     out.push(Atom::Unknown { one: inside, fed: false });
                 }
@@ -193,7 +196,7 @@ impl Walker<'_> {
     #[allow(clippy::too_many_arguments)]
     fn strip(
         &mut self,
-        own: Vec<Atom>,
+        mut own: Vec<Atom>,
         known: bool,
         pattern: &Pattern,
         front: bool,
@@ -201,6 +204,12 @@ impl Walker<'_> {
         inside: bool,
         out: &mut Vec<Atom>,
     ) {
+        if known && own.iter().all(|a| *a == Atom::Empty) {
+            // Nothing can be taken away from nothing.
+            out.extend(own);
+            return;
+        }
+        own.retain(|a| *a != Atom::Empty);
         let pattern = pattern.render(&self.source);
         let plain = own
             .iter()

@@ -19,19 +19,20 @@ impl Walker<'_> {
             match (redirect.kind, &redirect.target) {
                 (_, RedirectTarget::Heredoc(heredoc)) => {
                     let text = self.quietly(|w| w.heredoc(&heredoc.body));
-                    feed = Some(text.map_or(Feed::Stream, Feed::Text));
+                    feed = Some(text.filter(|_| !self.several).map_or(Feed::Stream, Feed::Text));
                 }
                 (RedirectKind::HereString, RedirectTarget::Word(word)) => {
                     let value = self.quietly(|w| w.expand_one(word, true));
                     feed = Some(match value.plain() {
-                        Some(text) => Feed::Text(format!("{text}\n")),
-                        None => Feed::Stream,
+                        Some(text) if !self.several => Feed::Text(format!("{text}\n")),
+                        _ => Feed::Stream,
                     });
                 }
                 (RedirectKind::Input | RedirectKind::ReadWrite, RedirectTarget::Word(word)) => {
                     let value = self.quietly(|w| w.expand_one(word, false));
+                    let several = self.several;
                     feed = match value.plain() {
-                        _ if value.pipe => Some(Feed::Stream),
+                        _ if value.pipe || several => Some(Feed::Stream),
                         Some("/dev/null") => Some(Feed::Text(String::new())),
                         // What is fed already goes on.
                         Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => feed,
@@ -146,7 +147,9 @@ impl Walker<'_> {
     pub(super) fn product(&mut self, stmt: &Stmt) -> Feed {
         let Command::Simple(simple) = &stmt.command else { return Feed::Stream };
         let outer = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
-        self.quietly(|w| w.product_of(simple, &outer)).unwrap_or(Feed::Stream)
+        let feed = self.quietly(|w| w.product_of(simple, &outer)).unwrap_or(Feed::Stream);
+        // The text of one world is not that of the others.
+        if self.several { Feed::Stream } else { feed }
     }
 
     fn product_of(&mut self, simple: &SimpleCommand, fed: &Feed) -> Option<Feed> {

@@ -50,6 +50,9 @@ impl Walker<'_> {
                 self.feed = outer;
             }
             WordPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
+                if let Some(text) = self.disguised(span) {
+                    return self.apart(&text, span);
+                }
                 self.arithmetic(expression_ast.as_deref(), Some(expression_word_ast), span);
             }
             WordPart::Parameter(parameter) => self.visit_parameter(parameter, span),
@@ -121,13 +124,44 @@ impl Walker<'_> {
                     text.push(c);
                 }
             }
-            let range = self.range(span);
-            let mark = self.state.mark();
-            self.nested(&text, range, self.parent);
-            self.state.rollback(mark);
-            return;
+            return self.apart(&text, span);
+        }
+        if body.stmts.is_empty()
+            && let Some(text) = raw.strip_prefix("$(").and_then(|t| t.strip_suffix(')'))
+            && !text.trim().is_empty()
+        {
+            // The parser gave up on it without a word.
+            let text = text.to_string();
+            return self.apart(&text, span);
         }
         self.subshell(|w| w.seq(body));
+    }
+
+    /// Walks text that a subshell runs, as the shell reads it.
+    fn apart(&mut self, text: &str, span: Span) {
+        let range = self.range(span);
+        let mark = self.state.mark();
+        self.nested(text, range, self.parent);
+        self.state.rollback(mark);
+    }
+
+    /// `$((a); b)`: looks like arithmetic, but its brackets are those of a subshell inside `$(...)`,
+    /// whose text this is.
+    pub(super) fn disguised(&self, span: Span) -> Option<String> {
+        let raw = self.source.get(span.start.offset()..span.end.offset())?;
+        let inner = raw.strip_prefix("$((")?.strip_suffix(')')?;
+        let whole = || Some(format!("({inner}"));
+        let Some(inner) = inner.strip_suffix(')') else { return whole() };
+        let mut open = 0_usize;
+        for byte in inner.bytes() {
+            match byte {
+                b'(' => open += 1,
+                b')' if open == 0 => return whole(),
+                b')' => open -= 1,
+                _ => {}
+            }
+        }
+        None
     }
 
     /// Arithmetic both as an expression and as a word: what one view misses, the other may show.
@@ -383,13 +417,14 @@ impl Walker<'_> {
                     expression_ast,
                     expression_word_ast,
                     ..
-                } => {
-                    self.arithmetic(
+                } => match self.disguised(part.span) {
+                    Some(text) => self.apart(&text, part.span),
+                    None => self.arithmetic(
                         expression_ast.as_deref(),
                         Some(expression_word_ast),
                         part.span,
-                    );
-                }
+                    ),
+                },
                 HeredocBodyPart::Parameter(parameter) => self.visit_parameter(parameter, part.span),
             }
         }

@@ -124,8 +124,15 @@ impl Walker<'_> {
     fn part(&mut self, part: &WordPartNode, quote: Quote, out: &mut Vec<Atom>) {
         let inside = quote == Quote::Quoted;
         match &part.kind {
+            // Inside `$(...)` the parser keeps a copy of the text as it is written.
+            WordPart::Literal(LiteralText::Owned(text)) if &**text == self.slice(part.span) => {
+                literal(text, quote, out)
+            }
             WordPart::Literal(LiteralText::Owned(text)) => {
                 out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
+            }
+            WordPart::Literal(LiteralText::CookedSource(text)) => {
+                self.cooked(self.slice(part.span), text, quote, out)
             }
             WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
@@ -136,7 +143,15 @@ impl Walker<'_> {
                 out.extend(text.chars().map(|c| Atom::Ch(c, Quote::Quoted)));
             }
             WordPart::DoubleQuoted { parts, .. } => {
-                let inner = self.atoms(parts, Quote::Quoted);
+                let inner = match (&parts[..], self.between_quotes(part.span)) {
+                    // No expansion in it: nothing but what stands between the quotes.
+                    ([WordPartNode { kind: WordPart::Literal(_), .. }], Some(text)) => {
+                        let mut atoms = Vec::new();
+                        literal(text, Quote::Quoted, &mut atoms);
+                        atoms
+                    }
+                    _ => self.atoms(parts, Quote::Quoted),
+                };
                 // `"$@"` of nothing is nothing.
                 if inner.is_empty() && parts.is_empty() {
                     out.push(Atom::Empty);
@@ -148,6 +163,9 @@ impl Walker<'_> {
                 Some(atoms) => expanded(&atoms, inside, out),
                 None => out.push(Atom::Unknown { one: inside, fed: true }),
             },
+            WordPart::ArithmeticExpansion { .. } if self.disguised(part.span).is_some() => {
+                out.push(Atom::Unknown { one: inside, fed: true })
+            }
             WordPart::ArithmeticExpansion { expression_ast, .. } => {
                 match expression_ast.as_deref().map(|e| &e.kind) {
                     Some(ArithmeticExpr::Number(text)) => {
@@ -173,6 +191,36 @@ impl Walker<'_> {
             }
             _ => out.push(Atom::Unknown { one: inside, fed: false }),
         }
+    }
+
+    /// The text between double quotes.
+    fn between_quotes(&self, span: Span) -> Option<&str> {
+        let text = self.slice(span);
+        text.strip_prefix('$').unwrap_or(text).strip_prefix('"')?.strip_suffix('"')
+    }
+
+    /// Literal text from which the parser took all escapes or some. Behind an escaped `$` and a
+    /// continued line its place is off: then the text is read the way that begins like what stands
+    /// there.
+    fn cooked(&self, written: &str, text: &str, quote: Quote, out: &mut Vec<Atom>) {
+        let read = |text: &str| {
+            let mut atoms = Vec::new();
+            literal(text, quote, &mut atoms);
+            atoms
+        };
+        let alike = |a: &[Atom], b: &[Atom]| {
+            let letter = |a: &Atom| if let Atom::Ch(c, _) = a { Some(*c) } else { None };
+            a.iter().zip(b).take_while(|(a, b)| letter(a) == letter(b)).count()
+        };
+        let (atoms, all, some) = (read(written), quoted(text), read(text));
+        let (as_all, as_some) = (alike(&atoms, &all), alike(&atoms, &some));
+        let whole = |n: usize, other: &[Atom]| n == atoms.len() && n == other.len();
+        let inside = quote == Quote::Quoted;
+        out.extend(match () {
+            () if whole(as_all, &all) || whole(as_some, &some) => atoms,
+            () if inside && as_all > as_some => all,
+            () => some,
+        });
     }
 
     /// `~`, `~user`, at the start of a word, and behind `:` and `=` in an assignment.

@@ -873,7 +873,7 @@ impl Scan<'_, '_> {
     fn push(&mut self, word: Word) {
         if !self.full() {
             let span = self.span.clone();
-            self.out.push(word, Grade::Certain, Source::Operand, span);
+            self.out.push(word, Grade::Certain, Source::Code, span);
         }
     }
 
@@ -891,7 +891,7 @@ impl Scan<'_, '_> {
             if value.start().contains("://") && !text.starts_with("file:") {
                 let span = self.span.clone();
                 let _ = span;
-                self.out.contact(&value, word != Word::Read, Source::Operand);
+                self.out.contact(&value, word != Word::Read, Source::Code);
                 continue;
             }
             if let Some(rest) = text.strip_prefix("~/") {
@@ -899,7 +899,7 @@ impl Scan<'_, '_> {
             } else if let Some(rest) = text.strip_prefix("file://") {
                 value.text = Some(rest.to_string());
             }
-            self.out.path(word, &value, extent, Grade::Certain, Source::Operand);
+            self.out.path(word, &value, extent, Grade::Certain, Source::Code);
         }
     }
 
@@ -912,9 +912,9 @@ impl Scan<'_, '_> {
             }
             if let Some(file) = value.text.as_deref().and_then(|t| t.strip_prefix("file://")) {
                 let value = Value::known(file, self.span.clone());
-                self.out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Operand);
+                self.out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Code);
             } else {
-                self.out.contact(&value, send, Source::Operand);
+                self.out.contact(&value, send, Source::Code);
             }
         }
     }

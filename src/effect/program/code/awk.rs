@@ -131,7 +131,7 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
 }
 
 fn code(out: &mut Emitter, span: &Range<usize>) {
-    out.push(Word::Code, Grade::Certain, Source::Operand, span.clone());
+    out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
 }
 
 fn run(
@@ -160,10 +160,10 @@ fn path(out: &mut Emitter, word: Word, text: &str, span: &Range<usize>) {
     };
     if let Some(host) = text.strip_prefix("/inet/") {
         let host = Value::known(host.split('/').nth(2).unwrap_or_default(), span.clone());
-        out.contact(&host, true, Source::Operand);
+        out.contact(&host, true, Source::Code);
         return;
     }
-    out.path(word, &value, Extent::Exact, Grade::Certain, Source::Operand);
+    out.path(word, &value, Extent::Exact, Grade::Certain, Source::Code);
 }
 
 /// A concatenation up to the end of its statement or bracket, with holes for what is no literal.

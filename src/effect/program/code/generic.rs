@@ -169,8 +169,8 @@ fn paths(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
                 None => literal.to_string(),
             };
             let value = Value::known(literal, span.clone());
-            out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Operand);
-            out.path(Word::Write, &value, Extent::Exact, Grade::Possible, Source::Operand);
+            out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Code);
+            out.path(Word::Write, &value, Extent::Exact, Grade::Possible, Source::Code);
         }
         rest = &inner[end + 1..];
     }

@@ -31,16 +31,17 @@ pub use sql::redis;
 pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
     if value.fed {
-        out.push(Word::Code, Grade::Certain, Source::Operand, span.clone());
+        out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
         return;
     }
     let Some(text) = &value.text else {
-        out.push(Word::Code, Grade::Certain, Source::Operand, span.clone());
+        out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.unknown("an inline program that is known only at run time", span);
         return;
     };
     let home = out.cwd.clone();
+    let (effects, runs) = (out.analysis.effects.len(), next.len());
     match lang {
         "sed" => sed::emit(out, text, &span, next),
         "awk" => awk::emit(out, text, &span, next),
@@ -54,7 +55,7 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
         }
         "mongo" => sql::mongo(out, text, &span),
         _ => {
-            out.push(Word::Code, Grade::Certain, Source::Operand, span.clone());
+            out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
             let general = match lang {
                 "python" => Some(Lang::Python),
                 "node" => Some(Lang::Js),
@@ -82,6 +83,11 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
                 }
             }
         }
+    }
+    // sed and awk are code only where their program runs something.
+    let told = out.analysis.effects[effects..].iter().any(|e| e.word == Word::Code);
+    if next.len() > runs && !told {
+        out.push(Word::Code, Grade::Certain, Source::Code, span);
     }
     out.cwd = home;
 }

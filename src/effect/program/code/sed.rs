@@ -9,7 +9,7 @@ use crate::effect::{Extent, Grade, Source, Word};
 /// The effects of a sed program.
 pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
     if !understood(out, text.as_bytes(), span, next) {
-        out.push(Word::Code, Grade::Certain, Source::Operand, span.clone());
+        out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.unknown("a sed program that may execute or is not understood", span.clone());
     }
 }
@@ -34,7 +34,7 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
         |from: usize, to: usize| String::from_utf8_lossy(&bytes[from..to]).trim().to_string();
     let mut file = |word: Word, name: String| {
         let value = Value::known(name, span.clone());
-        out.path(word, &value, Extent::Exact, Grade::Certain, Source::Operand);
+        out.path(word, &value, Extent::Exact, Grade::Certain, Source::Code);
     };
     let mut at = 0;
     while at < bytes.len() {

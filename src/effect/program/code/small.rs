@@ -37,7 +37,7 @@ impl Sink<'_, '_> {
             None => text.to_string(),
         };
         let value = self.value(&text);
-        self.out.path(word, &value, extent, Grade::Certain, Source::Operand);
+        self.out.path(word, &value, extent, Grade::Certain, Source::Code);
     }
 
     fn shell(&mut self, text: &str) {
@@ -52,7 +52,7 @@ impl Sink<'_, '_> {
     }
 
     fn push(&mut self, word: Word) {
-        self.out.push(word, Grade::Certain, Source::Operand, self.span.clone());
+        self.out.push(word, Grade::Certain, Source::Code, self.span.clone());
     }
 }
 
@@ -479,7 +479,7 @@ pub fn powershell(sink: &mut Sink, text: &str) {
                 let value = sink.value(&operand);
                 let send = statement.to_ascii_lowercase().contains("-body")
                     || statement.to_ascii_lowercase().contains("-infile");
-                sink.out.contact(&value, send, Source::Operand);
+                sink.out.contact(&value, send, Source::Code);
             }
             "iex"
                 if fetched

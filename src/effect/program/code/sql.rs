@@ -194,7 +194,7 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
     let word = |n: usize| tokens.get(n).filter(|t| t.kind == b'w').map_or("", |t| t.text.as_str());
     let has = |name: &str| tokens.iter().any(|t| t.kind == b'w' && t.text == name);
     let push = |out: &mut Emitter, word: Word| {
-        out.push(word, Grade::Certain, Source::Operand, span.clone());
+        out.push(word, Grade::Certain, Source::Code, span.clone());
     };
     let file = |out: &mut Emitter, kind: Word, name: &str| {
         out.path(
@@ -202,7 +202,7 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
             &Value::known(name, span.clone()),
             Extent::Exact,
             Grade::Certain,
-            Source::Operand,
+            Source::Code,
         );
     };
     // EXPLAIN only shows a plan, unless it is to ANALYZE.
@@ -400,7 +400,7 @@ fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<
             &Value::known(quoted(t), span.clone()),
             Extent::Exact,
             Grade::Certain,
-            Source::Operand,
+            Source::Code,
         ),
         None => {}
     };
@@ -438,7 +438,7 @@ fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<
                 );
             }
             if word == Word::Read {
-                out.push(WRITE, Grade::Certain, Source::Operand, span.clone());
+                out.push(WRITE, Grade::Certain, Source::Code, span.clone());
             }
         }
         "o" | "out" | "g" | "w" | "write" | "s" | "T" | "tee" => file(Word::Write, rest, next),
@@ -474,7 +474,7 @@ fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Nex
                 &Value::known(name, span.clone()),
                 Extent::Exact,
                 Grade::Certain,
-                Source::Operand,
+                Source::Code,
             );
         }
     };
@@ -500,10 +500,10 @@ fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Nex
             Some(_) => out.unknown("a client command with a command in it", span.clone()),
             None => file(Word::Read, &first),
         }
-        out.push(WRITE, Grade::Certain, Source::Operand, span.clone());
+        out.push(WRITE, Grade::Certain, Source::Code, span.clone());
     } else if is(&["restore"]) {
         file(Word::Read, &last);
-        out.push(DROP, Grade::Certain, Source::Operand, span.clone());
+        out.push(DROP, Grade::Certain, Source::Code, span.clone());
     } else if is(&["open"]) {
         file(Word::Read, &last);
         file(Word::Write, &last);
@@ -520,7 +520,7 @@ fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Nex
 pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
     let text =
         |n: usize| words.get(n).and_then(Value::plain).unwrap_or_default().to_ascii_uppercase();
-    let mut push = |word: Word| out.push(word, Grade::Certain, Source::Operand, span.clone());
+    let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
     match text(0).as_str() {
         "" if words.is_empty() => {}
         "FLUSHALL" | "FLUSHDB" | "SWAPDB" => push(DROP),
@@ -530,7 +530,7 @@ pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
             if matches!(text(2).as_str(), "DIR" | "DBFILENAME")
                 && let Some(dir) = words.get(3)
             {
-                out.path(Word::Write, dir, Extent::Tree, Grade::Certain, Source::Operand);
+                out.path(Word::Write, dir, Extent::Tree, Grade::Certain, Source::Code);
             }
         }
         "EVAL" | "EVALSHA" | "FCALL" | "SCRIPT" | "FUNCTION" | "MODULE" | "" => {
@@ -551,7 +551,7 @@ pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
 /// mongosh's JavaScript: the methods that say what they do.
 pub fn mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
     let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let mut push = |word: Word| out.push(word, Grade::Certain, Source::Operand, span.clone());
+    let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
     let has = |names: &[&str]| names.iter().any(|n| squeezed.contains(n));
     if has(&[
         ".dropDatabase(",
