@@ -9,7 +9,8 @@ pub use files::found;
 use files::{dd, find, gzip, ln, tar};
 use git::{git_config, git_settings};
 use remote::{copy, docker_run, download, ssh};
-use wrap::{env, interpreter, shell, xargs};
+use wrap::{env, interpreter, parallel, shell, xargs};
+pub use wrap::{fill, replace};
 
 use super::effects::{Call, Next, joined, operands};
 use super::table::{Program, Role};
@@ -37,7 +38,8 @@ pub fn run(
         "shell" => shell(out, call, values, next),
         "interpreter" => interpreter(out, call, program, values, dry, next),
         "ln" => ln(out, call, &values),
-        "xargs" => xargs(out, call, values, next),
+        "xargs" if call.name == "parallel" => parallel(call, values, out, next),
+        "xargs" => xargs(call, values, next),
         "env" => env(call, values, next, out),
         "copy" => copy(out, call, &values, dry),
         "gzip" => gzip(out, call, &values),
@@ -66,6 +68,16 @@ pub fn run(
             operands(out, call, program, dry, next);
             let named =
                 call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
+            // `su bob -- -c TEXT`, `runuser -u bob -- CMD`
+            let flag = values.iter().position(|v| v.plain() == Some("-c"));
+            if let Some(text) = flag.and_then(|at| values.get(at + 1)) {
+                next.push(Next::Script { text: text.clone(), rest: Vec::new() });
+                return true;
+            }
+            if call.name == "runuser" && call.parsed.option("-u").is_some() && !values.is_empty() {
+                next.push(Next::Words { words: values, cwd: None, feeds: false });
+                return true;
+            }
             if !named && !next.iter().any(|n| matches!(n, Next::Words { .. })) {
                 next.push(Next::Stdin { lang: "shell" });
             }
@@ -201,6 +213,12 @@ pub fn run(
         }
         "build" => {
             // make, npm run, cargo test: opaque, but a directory or file option was handled above.
+            for value in &values {
+                if let Some(shell) = value.plain().and_then(|t| t.strip_prefix("SHELL=")) {
+                    let text = Value::known(shell, value.span.clone());
+                    next.push(Next::Script { text, rest: Vec::new() });
+                }
+            }
         }
         "docker-run" => docker_run(out, call, &values, next),
         other => {

@@ -136,6 +136,10 @@ pub enum Marked {
 
 /// Is the name marked, with that value?
 pub fn marked(name: &str, value: Option<&str>) -> Marked {
+    if name == "ENV" && value.is_some_and(|v| !v.contains('/')) {
+        // A file for interactive shells; else the usual name of a stage ("production").
+        return Marked::No;
+    }
     let runs = EXECUTABLE.contains(&name)
         || name.ends_with("_COMMAND")
         || name.ends_with("_PAGER")
@@ -190,7 +194,7 @@ impl Walker<'_> {
                                 words.push(super::word::atoms_of(&field));
                             }
                         }
-                        _ => words.push(vec![Atom::Unknown { one: false, fed: false }]),
+                        _ => words.push(vec![Atom::blank(false)]),
                     }
                 }
                 words
@@ -266,7 +270,11 @@ impl Walker<'_> {
                 let grade = if value.is_some() { Grade::Certain } else { Grade::Unknown };
                 self.out.push(Word::Execute, grade, Source::Assignment, span.clone());
                 if let Some(text) = value {
-                    let text = text.to_string();
+                    // Prompts are expanded, the others are commands.
+                    let text = match name.starts_with("PS") {
+                        true => format!(": \"{}\"", text.replace('"', "\\\"")),
+                        false => text.to_string(),
+                    };
                     let mark = self.state.mark();
                     self.nested(&text, span, self.parent);
                     self.state.rollback(mark);

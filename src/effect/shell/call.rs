@@ -3,16 +3,14 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use shuck_ast::{
-    Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
-};
+use shuck_ast::{Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand};
 
-use super::Walker;
 use super::state::{Function, Held, Key};
+use super::{Feed, Walker};
 use crate::effect::path::split;
 use crate::effect::program::{self, Call, options, table};
-use crate::effect::value::Value;
-use crate::effect::{Grade, Source, SubCommand, Word};
+use crate::effect::value::{Printer, Spot, Value};
+use crate::effect::{Extent, Grade, Source, SubCommand, Word};
 
 /// Directories whose programs are the system's own.
 const SYSTEM_DIRS: &[&str] = &[
@@ -29,8 +27,7 @@ const MAX_CALLS: usize = 16;
 
 impl Walker<'_> {
     /// A simple command, in every world.
-    pub(super) fn simple(&mut self, simple: &SimpleCommand, stmt: &Stmt) {
-        let _ = stmt;
+    pub(super) fn simple(&mut self, simple: &SimpleCommand) {
         for assignment in simple.assignments.iter() {
             self.visit_assignment(assignment);
         }
@@ -50,15 +47,24 @@ impl Walker<'_> {
             return;
         }
         let mut marked = false;
+        let mut separators = None;
         for assignment in simple.assignments.iter() {
             marked |= self.temporary(assignment);
+            if assignment.target.name.as_str() == "IFS"
+                && let AssignmentValue::Scalar(word) = &assignment.value
+            {
+                separators = Some(self.quietly(|w| w.expand_one(word, true)));
+            }
         }
         self.worlds(|w| {
             let mut words = w.expand(&simple.name);
             for word in &simple.args {
                 words.extend(w.expand(word));
             }
+            // They hold for the command, not for its own words.
+            w.separators.clone_from(&separators);
             w.call(&words, marked);
+            w.separators = None;
         });
     }
 
@@ -83,6 +89,7 @@ impl Walker<'_> {
             marked |= self.temporary(assignment);
         }
         let mut unknown = None;
+        let mut subscripts = Vec::new();
         for operand in &decl.operands {
             match operand {
                 DeclOperand::Flag(word) => {
@@ -103,6 +110,9 @@ impl Walker<'_> {
                     self.visit_word(word);
                     let values = self.quietly(|w| w.expand(word));
                     for value in values {
+                        if value.start().split('=').next().is_some_and(|n| n.contains('[')) {
+                            subscripts.push(value.clone());
+                        }
                         match value.plain().and_then(|t| t.split_once('=')) {
                             Some((key, text)) => {
                                 let (key, text) = (key.to_string(), text.to_string());
@@ -111,6 +121,10 @@ impl Walker<'_> {
                                     Key::Var(key),
                                     Some(Held::Var(vec![vec![super::word::quoted(&text)]])),
                                 );
+                            }
+                            // `export $(grep -v '#' .env)`: as much as `source .env`.
+                            None if matches!(value.by, Printer::File | Printer::Settings) => {
+                                self.state.forget_all();
                             }
                             None if value.text.is_none() && !value.start().contains('=') => {
                                 unknown = Some(value.span.clone())
@@ -140,6 +154,11 @@ impl Walker<'_> {
         let mut words = vec![Value::known(name, self.range(decl.variant_span))];
         words.extend(args);
         self.command(&words, marked, span.clone(), true);
+        if let Some(index) = self.out.command {
+            for subscript in &subscripts {
+                self.evaluated(subscript, index);
+            }
+        }
         if let Some(span) = unknown {
             self.out.unknown("a declaration known only at run time", span);
         }
@@ -154,10 +173,15 @@ impl Walker<'_> {
             defined: self.range(function.span),
         };
         let mut any = false;
+        let span = self.range(function.span);
         for entry in &function.header.entries {
             let name = self.quietly(|w| w.expand_one(&entry.word, false));
             if let Some(name) = name.plain() {
                 any = true;
+                if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
+                    self.out.command = self.parent;
+                    self.out.unknown("a function that runs for unknown commands", span.clone());
+                }
                 self.state.set(
                     Key::Function(name.to_string()),
                     Some(Held::Function(vec![held.clone()], true)),
@@ -165,7 +189,6 @@ impl Walker<'_> {
             }
         }
         if !any {
-            let span = self.range(function.span);
             self.out.command = self.parent;
             self.out.unknown("a function whose name is known only at run time", span);
         }
@@ -185,7 +208,11 @@ impl Walker<'_> {
         }
         let Some(word) = words.first() else { return };
         let args = &words[1..];
-        let text = word.plain().map(str::to_string);
+        // zsh: `=rm` is the path of rm.
+        let text = word.plain().map(|t| match t.strip_prefix('=') {
+            Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => name.to_string(),
+            _ => t.to_string(),
+        });
         let (dir, base) = text.as_deref().map_or(("", ""), split);
         let (dir, name) = (dir.to_string(), base.to_string());
         let tainted = self.state.flag(&Key::Tainted);
@@ -198,7 +225,11 @@ impl Walker<'_> {
             _ => None,
         };
         let alias = match self.state.get(&Key::Alias(name.clone())) {
-            Some(Held::Alias(a)) if dir.is_empty() && !external => Some(a.clone()),
+            Some(Held::Alias(a))
+                if dir.is_empty() && !external && !self.aliases.contains(&name) =>
+            {
+                Some(a.clone())
+            }
             _ => None,
         };
         let system = dir.is_empty() || SYSTEM_DIRS.contains(&dir.as_str());
@@ -253,7 +284,17 @@ impl Walker<'_> {
         }
         if let Some(alias) = alias {
             match alias {
-                Some(text) => self.nested(&text, span.clone(), Some(index)),
+                Some(text) => {
+                    // The text and the arguments behind it are the command.
+                    let outer = self.positional.replace(Rc::new(words.to_vec()));
+                    self.aliases.push(name.clone());
+                    self.nested(&format!("{text} \"$@\""), span.clone(), Some(index));
+                    self.aliases.pop();
+                    self.positional = outer;
+                    if parsed.program.is_none() {
+                        return;
+                    }
+                }
                 None => self.out.unknown("an alias known only at run time", span.clone()),
             }
             self.out.command = Some(index);
@@ -272,6 +313,7 @@ impl Walker<'_> {
         let call = Call { name: &name, args, parsed: &parsed, span: span.clone() };
         let from = self.out.analysis.effects.len();
         let nexts = program::run(&mut self.out, &call);
+        self.copied(&name, &call);
         if self.out.analysis.effects[from..]
             .iter()
             .any(|e| e.word == Word::Execute && e.grade == Grade::Unknown)
@@ -289,6 +331,33 @@ impl Walker<'_> {
                 return;
             }
             self.next(next, index, assigns);
+        }
+    }
+
+    /// A file that is copied holds what the first one held; tee writes what it is fed.
+    fn copied(&mut self, name: &str, call: &Call) {
+        let operands = call.operands();
+        let spot = |w: &mut Self, value: &Value| match w.out.spot(value, Extent::Exact, false) {
+            Spot::At(target) => Some(target.resolved),
+            _ => None,
+        };
+        match (name, &operands[..]) {
+            ("cp" | "mv" | "install" | "ln", [from, to]) => {
+                if let (Some(from), Some(to)) = (spot(self, from), spot(self, to))
+                    && let Some(held) = self.out.written.get(&from).cloned()
+                {
+                    self.out.written.insert(to, held);
+                }
+            }
+            ("tee", files) if call.parsed.option("-a").is_none() => {
+                let Feed::Text(text) = self.feed.clone() else { return };
+                for file in files {
+                    if let Some(at) = spot(self, file) {
+                        self.out.written.insert(at, Some(text.clone()));
+                    }
+                }
+            }
+            _ => {}
         }
     }
 

@@ -1,0 +1,492 @@
+//! What commands print, as far as the text tells: for pipes, `$(...)`, `<(...)` and written files.
+
+use shuck_ast::{BinaryOp, Command, CompoundCommand, SimpleCommand, Stmt, StmtSeq};
+
+use super::decode;
+use super::word::{Atom, Blank, atoms_of, number, quoted};
+use super::{Feed, Walker};
+use crate::effect::Word;
+use crate::effect::path::{join, normalise, split};
+use crate::effect::program::{special, table};
+use crate::effect::value::{Printer, Spot, Value};
+
+/// Programs that print settings for the shell that evaluates them, and the words that make them do so.
+const SETTINGS: &[(&str, &[&str])] = &[
+    ("aws_completer", &[]),
+    ("brew", &["shellenv"]),
+    ("conda", &["shell.bash", "shell.zsh", "shell.posix"]),
+    ("dircolors", &[]),
+    ("direnv", &["hook", "export"]),
+    ("docker", &["completion"]),
+    ("docker-machine", &["env"]),
+    ("fnm", &["env", "completions"]),
+    ("fzf", &["--bash", "--zsh"]),
+    ("getopt", &[]),
+    ("gh", &["completion"]),
+    ("gpg-agent", &[]),
+    ("helm", &["completion"]),
+    ("jenv", &["init"]),
+    ("keychain", &[]),
+    ("kubectl", &["completion"]),
+    ("lesspipe", &[]),
+    ("lesspipe.sh", &[]),
+    ("luarocks", &["path"]),
+    ("micromamba", &["shell"]),
+    ("minikube", &["docker-env", "podman-env", "completion"]),
+    ("mise", &["activate", "env", "hook-env"]),
+    ("nodenv", &["init"]),
+    ("npm", &["completion"]),
+    ("opam", &["env", "config"]),
+    ("pip", &["completion"]),
+    ("poetry", &["env"]),
+    ("pyenv", &["init", "virtualenv-init"]),
+    ("rbenv", &["init"]),
+    ("resize", &[]),
+    ("rustup", &["completions"]),
+    ("ssh-agent", &[]),
+    ("starship", &["init"]),
+    ("tset", &[]),
+    ("thefuck", &["--alias"]),
+    ("zoxide", &["init"]),
+];
+
+/// Programs that fetch, decode or compute text: what comes out nobody has read.
+const STRANGERS: &[&str] = &[
+    "aria2c", "curl", "fetch", "ftp", "http", "https", "lynx", "w3m", "wget", "xh", "awk",
+    "base32", "base64", "bunzip2", "bzcat", "deno", "gawk", "gpg", "gunzip", "gzip", "lz4",
+    "lz4cat", "mawk", "nc", "ncat", "netcat", "node", "openssl", "perl", "php", "python",
+    "python3", "rev", "ruby", "scp", "sed", "socat", "ssh", "tar", "tr", "unxz", "unzip",
+    "uudecode", "xxd", "xz", "xzcat", "zcat", "zstd", "zstdcat", "docker", "kubectl", "strings",
+    "dd", "aws", "gsutil", "gh", "git", "bash", "sh", "zsh", "dash", "eval", "od", "hexdump", "jq",
+    "yq",
+];
+
+impl Walker<'_> {
+    /// What a pipe of the call gives.
+    pub(super) fn pipe(&self, value: &Value) -> Feed {
+        self.pipes.get(value.feed).cloned().unwrap_or(Feed::Stream(Printer::Stranger))
+    }
+
+    /// What a statement prints.
+    pub(super) fn product(&mut self, stmt: &Stmt) -> Feed {
+        if !self.room() {
+            return Feed::Stream(Printer::Stranger);
+        }
+        let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
+        match &stmt.command {
+            Command::Simple(simple) => match self.quietly(|w| w.product_of(simple, &fed)) {
+                Some(feed) => feed,
+                None => {
+                    let before = match fed {
+                        Feed::None | Feed::Text(_) => Printer::Nobody,
+                        Feed::File(_) => Printer::File,
+                        Feed::Stream(Printer::Settings) => Printer::Local,
+                        Feed::Stream(by) => by,
+                        Feed::Lines(_) | Feed::Names | Feed::Numbers => Printer::Local,
+                    };
+                    Feed::Stream(self.simple_printer(simple).max(before))
+                }
+            },
+            Command::Binary(binary) if matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) => {
+                let outer = std::mem::replace(&mut self.feed, fed);
+                self.feed = self.product(&binary.left);
+                let feed = self.product(&binary.right);
+                self.feed = outer;
+                feed
+            }
+            Command::Compound(
+                CompoundCommand::BraceGroup(seq) | CompoundCommand::Subshell(seq),
+            ) => {
+                let outer = std::mem::replace(&mut self.feed, fed);
+                let feed = self.handed(seq);
+                self.feed = outer;
+                feed
+            }
+            _ => Feed::Stream(self.stmt_printer(stmt)),
+        }
+    }
+
+    /// What a list prints.
+    pub(super) fn handed(&mut self, body: &StmtSeq) -> Feed {
+        if let [stmt] = &body.stmts[..] {
+            return self.product(stmt);
+        }
+        let mut text = String::new();
+        for stmt in &body.stmts {
+            match self.product(stmt) {
+                Feed::Text(more) if !self.several => text.push_str(&more),
+                _ => return Feed::Stream(self.printer(body)),
+            }
+        }
+        Feed::Text(text)
+    }
+
+    /// Who prints what a list prints.
+    pub(super) fn printer(&mut self, body: &StmtSeq) -> Printer {
+        body.stmts.iter().map(|stmt| self.stmt_printer(stmt)).max().unwrap_or(Printer::Nobody)
+    }
+
+    fn stmt_printer(&mut self, stmt: &Stmt) -> Printer {
+        match &stmt.command {
+            Command::Simple(simple) => self.simple_printer(simple),
+            // A filter passes on what it gets; settings are none any more.
+            Command::Binary(binary) => {
+                let first = self.stmt_printer(&binary.left);
+                let first = if first == Printer::Settings { Printer::Local } else { first };
+                first.max(self.stmt_printer(&binary.right))
+            }
+            Command::Decl(_) | Command::Builtin(_) => Printer::Nobody,
+            _ => Printer::Stranger,
+        }
+    }
+
+    fn simple_printer(&mut self, simple: &SimpleCommand) -> Printer {
+        let words: Vec<Value> = self.quietly(|w| {
+            let mut words = w.expand(&simple.name);
+            for word in simple.args.iter().take(20) {
+                words.extend(w.expand(word));
+            }
+            words
+        });
+        let words = unwrapped(&words);
+        let Some(name) = words.first().and_then(Value::plain) else { return Printer::Stranger };
+        let name = name.rsplit('/').next().unwrap_or_default();
+        let args = &words[1..];
+        let mut by = args.iter().map(|a| a.by).max().unwrap_or_default();
+        let settings = SETTINGS.iter().any(|(program, subs)| {
+            *program == name
+                && (subs.is_empty()
+                    || args.iter().any(|a| a.plain().is_some_and(|t| subs.contains(&t))))
+        });
+        if settings {
+            return Printer::Settings;
+        }
+        let stranger = STRANGERS.contains(&name)
+            || table::program(name).is_some_and(|p| p.effects.contains(&Word::Network));
+        by = by.max(match name {
+            _ if stranger => Printer::Stranger,
+            "echo" | "printf" | "true" | ":" => Printer::Nobody,
+            // A filter without files says nothing of its own.
+            "cat" | "head" | "tail" | "sort" | "uniq" | "cut" | "tac" | "tee" | "xargs"
+                if !args.iter().any(|a| !a.start().starts_with('-') || a.text.is_none()) =>
+            {
+                Printer::Nobody
+            }
+            "grep" if args.iter().filter(|a| !a.start().starts_with('-')).count() == 1 => {
+                Printer::Nobody
+            }
+            "cat" | "head" | "tail" | "grep" | "sort" | "uniq" | "cut" => {
+                let strange = args.iter().any(|a| a.text.is_some() && self.was_written(a));
+                if strange { Printer::Stranger } else { Printer::File }
+            }
+            _ => Printer::Local,
+        });
+        by
+    }
+
+    /// Has the call itself written that file, and nobody knows what?
+    fn was_written(&mut self, file: &Value) -> bool {
+        matches!(self.out.spot(file, crate::effect::Extent::Exact, false),
+            Spot::At(target) if self.out.written.get(&target.resolved) == Some(&None))
+    }
+
+    fn product_of(&mut self, simple: &SimpleCommand, fed: &Feed) -> Option<Feed> {
+        let mut words = self.expand(&simple.name);
+        for word in &simple.args {
+            words.extend(self.expand(word));
+        }
+        let words = unwrapped(&words);
+        let name = words.first()?.plain()?.rsplit('/').next()?.to_string();
+        let args = &words[1..];
+        let flag = |names: &[&str]| args.iter().any(|a| names.contains(&a.start()));
+        let operands: Vec<&Value> = args.iter().filter(|a| !a.start().starts_with('-')).collect();
+        match name.as_str() {
+            "echo" => decode::echo(args).map(Feed::Text),
+            "printf" => decode::printf(args).map(Feed::Text),
+            "xargs" if args.is_empty() => passed(fed),
+            "cat" | "tee" => {
+                let files: Vec<&Value> = args.iter().filter(|a| a.plain() != Some("-")).collect();
+                match (name.as_str(), &files[..]) {
+                    ("cat", [file]) if args.len() == 1 => self.file_text(file),
+                    ("cat", [_, ..]) => None,
+                    _ => passed(fed),
+                }
+            }
+            "base64" if flag(&["-d", "-D", "--decode"]) && operands.is_empty() => match fed {
+                Feed::Text(text) => decode::base64(text).map(Feed::Text),
+                _ => None,
+            },
+            "xxd" if flag(&["-r", "-rp"]) && flag(&["-p", "-rp", "-ps"]) && operands.is_empty() => {
+                match fed {
+                    Feed::Text(text) => decode::hex(text).map(Feed::Text),
+                    _ => None,
+                }
+            }
+            "rev" if args.is_empty() => match fed {
+                Feed::Text(text) => Some(Feed::Text(
+                    text.lines()
+                        .map(|l| l.chars().rev().chain(['\n']).collect::<String>())
+                        .collect(),
+                )),
+                _ => None,
+            },
+            "find" => {
+                let starts: Vec<&Value> =
+                    args.iter().take_while(|a| !a.start().starts_with(['-', '(', '!'])).collect();
+                let other =
+                    |a: &Value| a.start().starts_with("-printf") || a.start().starts_with("-exec");
+                match starts[..] {
+                    _ if args.iter().any(other) => None,
+                    [] => Some(here()),
+                    [one] => Some(Feed::Lines(special::found(one))),
+                    _ => None,
+                }
+            }
+            "fd" | "fdfind" if operands.len() < 2 => Some(here()),
+            "git" => self.git_prints(args),
+            "ls" => match operands[..] {
+                _ if flag(&["-a", "-la", "-al", "-l", "-R", "-lR"]) => None,
+                [] => Some(Feed::Names),
+                [one] if one.glob => Some(Feed::Lines(one.clone())),
+                // Of a directory the names; of a file its path, which is as safe.
+                [one] if one.plain().is_some_and(|t| !t.contains("..")) && !flag(&["-d"]) => {
+                    Some(Feed::Names)
+                }
+                _ => None,
+            },
+            "grep" | "rg" | "egrep" | "ag"
+                if args.iter().any(|a| {
+                    a.start().starts_with('-')
+                        && !a.start().starts_with("--")
+                        && a.start().contains('l')
+                        || a.start().starts_with("--files-with")
+                }) || name == "rg" && flag(&["--files"]) =>
+            {
+                args.iter()
+                    .skip(1)
+                    .all(|a| !a.start().starts_with(['/', '~']) && !a.start().contains(".."))
+                    .then(here)
+            }
+            "sort" | "uniq" | "head" | "tail" | "grep" | "rg" | "shuf" | "tac" => match fed {
+                Feed::Lines(_) | Feed::Names | Feed::Numbers => Some(fed.clone()),
+                _ => None,
+            },
+            "wc" | "seq" | "nproc" | "expr" | "pgrep" | "pidof" => Some(Feed::Numbers),
+            "id" if flag(&["-u", "-g"]) => Some(Feed::Numbers),
+            "whoami" | "logname" => Some(self.user()),
+            "id" if flag(&["-un"]) => Some(self.user()),
+            "date" | "hostname" | "uname" | "arch" | "uuidgen" => Some(Feed::Names),
+            "md5sum" | "sha1sum" | "sha256sum" | "cksum" => None,
+            "pwd" => self.cwd().map(|cwd| Feed::Text(format!("{cwd}\n"))),
+            "mktemp" => mktemp(args),
+            "which" | "-v" => match operands[..] {
+                [one] if args.len() == 1 => one.plain().map(|t| Feed::Text(t.to_string())),
+                _ => None,
+            },
+            "basename" => match operands[..] {
+                _ if self.several => Some(Feed::Names),
+                [one, ref suffix @ ..] if suffix.len() < 2 => match one.plain() {
+                    Some(text) => {
+                        let last = split(text.trim_end_matches('/')).1;
+                        let suffix = suffix.first().map_or(Some(""), |s| s.plain());
+                        match suffix {
+                            Some(suffix) => Some(Feed::Text(
+                                last.strip_suffix(suffix)
+                                    .filter(|l| !l.is_empty())
+                                    .unwrap_or(last)
+                                    .to_string(),
+                            )),
+                            None => Some(Feed::Names),
+                        }
+                    }
+                    None => Some(Feed::Names),
+                },
+                _ => Some(Feed::Names),
+            },
+            "dirname" => match operands[..] {
+                [one] if !self.several => {
+                    let text = one.plain()?.trim_end_matches('/');
+                    let dir = split(text).0;
+                    Some(Feed::Text(if dir.is_empty() { "." } else { dir }.to_string()))
+                }
+                _ => None,
+            },
+            "realpath" | "readlink" => match operands[..] {
+                [one] if name == "realpath" || flag(&["-f", "-e", "-m"]) => {
+                    let cwd = self.cwd()?;
+                    Some(Feed::Text(normalise(&join(&cwd, one.plain()?))))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+        .filter(|_| !self.state.flag(&super::state::Key::Function(name)))
+    }
+
+    fn git_prints(&mut self, args: &[Value]) -> Option<Feed> {
+        let plain: Vec<&str> = args.iter().map(Value::start).collect();
+        let up = args.iter().any(|a| a.start().contains(".."));
+        match plain[..] {
+            ["ls-files" | "ls-tree", ..] => (!up).then(here),
+            ["diff" | "show", ..] if plain.contains(&"--name-only") => Some(here()),
+            ["rev-parse", "--show-toplevel"] => {
+                let project = self.out.place.project.clone();
+                let inside = self
+                    .cwd()
+                    .is_some_and(|cwd| cwd == project || cwd.starts_with(&format!("{project}/")));
+                (inside && !project.is_empty()).then_some(Feed::Text(project))
+            }
+            // Names of commits and branches hold no `..`.
+            ["rev-parse", ..]
+                if plain[1..].iter().any(|a| *a == "HEAD" || a.starts_with("--short")) =>
+            {
+                Some(Feed::Names)
+            }
+            ["branch", "--show-current"] | ["describe", ..] => Some(Feed::Names),
+            _ => None,
+        }
+    }
+
+    fn user(&self) -> Feed {
+        match self.out.place.home.rsplit('/').next() {
+            Some(name) if !name.is_empty() => Feed::Text(format!("{name}\n")),
+            _ => Feed::Names,
+        }
+    }
+
+    /// The text of a file: known if the call wrote it itself.
+    fn file_text(&mut self, file: &Value) -> Option<Feed> {
+        if file.pipe {
+            return Some(self.pipe(file));
+        }
+        match self.out.spot(file, crate::effect::Extent::Exact, false) {
+            Spot::At(target) => match self.out.written.get(&target.resolved) {
+                Some(Some(text)) => Some(Feed::Text(text.clone())),
+                Some(None) => Some(Feed::Stream(Printer::Stranger)),
+                None if target.extent == crate::effect::Extent::Exact => {
+                    Some(Feed::File(file.clone()))
+                }
+                None => Some(Feed::Stream(Printer::File)),
+            },
+            Spot::Stream => passed(&self.feed.clone()),
+            Spot::Unknown => Some(Feed::Stream(Printer::File)),
+        }
+    }
+
+    /// The text that a statement prints, if all of it is known.
+    pub(super) fn printed_text(&mut self, stmt: &Stmt) -> Option<String> {
+        match &stmt.command {
+            Command::Simple(_) => match self.product(stmt) {
+                Feed::Text(text) if !self.several => Some(text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What `$(...)` becomes.
+    pub(super) fn printed(&mut self, body: &StmtSeq) -> Vec<Atom> {
+        match self.handed(body) {
+            Feed::Text(text) if !self.several => loose(text.trim_end_matches('\n')),
+            other => line(&other),
+        }
+    }
+}
+
+/// Text as atoms; what is not known of it may be several words.
+pub(super) fn loose(text: &str) -> Vec<Atom> {
+    quoted(text)
+        .into_iter()
+        .map(|a| if matches!(a, Atom::Unknown(_)) { Atom::blank(false) } else { a })
+        .collect()
+}
+
+/// What is known of a line that is fed.
+pub(super) fn line(feed: &Feed) -> Vec<Atom> {
+    let by = match feed {
+        Feed::File(_) => Printer::File,
+        Feed::Stream(by) => *by,
+        _ => Printer::Nobody,
+    };
+    shape(feed).unwrap_or_else(|| vec![Atom::Unknown(Blank { one: false, name: false, by })])
+}
+
+/// The shape of every line that is fed, where it has one.
+pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
+    match feed {
+        Feed::Lines(value) if value.text.is_some() || value.prefix.is_some() => {
+            Some(atoms_of(value))
+        }
+        Feed::Names => Some(vec![Atom::name()]),
+        Feed::Numbers => {
+            let mut atoms = Vec::new();
+            number(&mut atoms);
+            Some(atoms)
+        }
+        _ => None,
+    }
+}
+
+/// Something below the directory.
+fn here() -> Feed {
+    Feed::Lines(special::found(&Value::known(".", 0..0)))
+}
+
+/// What a command that copies its input prints.
+fn passed(fed: &Feed) -> Option<Feed> {
+    match fed {
+        Feed::None => None,
+        other => Some(other.clone()),
+    }
+}
+
+/// The words behind `sudo`, `command` and their like.
+fn unwrapped(words: &[Value]) -> &[Value] {
+    let mut words = words;
+    while words.len() > 1
+        && matches!(words[0].plain(), Some("command" | "builtin" | "sudo" | "nohup" | "time"))
+        && !words[1].start().starts_with('-')
+    {
+        words = &words[1..];
+    }
+    match words {
+        // `command -v rm` prints the program's name, as `which` does.
+        [command, v, ..] if command.plain() == Some("command") && v.plain() == Some("-v") => {
+            &words[1..]
+        }
+        _ => words,
+    }
+}
+
+/// A new name below a directory that is known.
+fn mktemp(args: &[Value]) -> Option<Feed> {
+    let mut dir = std::env::var("TMPDIR")
+        .ok()
+        .filter(|d| d.starts_with('/'))
+        .unwrap_or_else(|| "/tmp".to_string());
+    for (i, arg) in args.iter().enumerate() {
+        let after = i > 0 && matches!(args[i - 1].plain(), Some("-p" | "--tmpdir"));
+        let text = match (arg.plain(), &arg.prefix) {
+            (Some(text), _) => text,
+            (None, Some(prefix)) => prefix,
+            _ => return None,
+        };
+        if after {
+            dir = text.to_string();
+        } else if let Some(d) = text.strip_prefix("--tmpdir=") {
+            dir = d.to_string();
+        } else if !text.starts_with('-') {
+            let inside = args.iter().any(|a| {
+                matches!(a.plain(), Some("-t" | "--tmpdir")) || a.start().starts_with("-p")
+            });
+            match text.rsplit_once('/') {
+                Some(("", _)) => dir = "/".to_string(),
+                Some((d, _)) => dir = d.to_string(),
+                None if !inside => dir = ".".to_string(),
+                None => {}
+            }
+        }
+    }
+    let prefix = Some(format!("{}/", dir.trim_end_matches('/')));
+    Some(Feed::Lines(Value { prefix, ..Value::default() }))
+}
