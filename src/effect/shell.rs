@@ -38,6 +38,10 @@ pub const MAX_TEXT: usize = 64 * 1024;
 const MAX_COMMANDS: usize = 2000;
 /// How many statements are walked (a function's body counts at every call).
 const MAX_STEPS: usize = 20_000;
+/// How many separators and redirections a text may hold: a line of a program holds a few.
+const MAX_MARKS: usize = 6000;
+/// Up to what length a text that bash does not understand is read as zsh's.
+const MAX_RETRY: usize = 8 * 1024;
 /// How deep shells in shells go.
 const MAX_DEPTH: usize = 32;
 /// How many brackets may be open at once before the text is parsed.
@@ -101,7 +105,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
     walker.state.set(Key::Cwd, Some(Held::Cwd(cwd)));
     let cut = cut(text);
     if cut.len() < text.len() {
-        walker.out.unknown("the command is longer than 64 KiB", cut.len()..text.len());
+        walker.out.unknown("the command is longer than what is looked at", cut.len()..text.len());
     }
     walker.text(cut);
     walker.traps();
@@ -110,10 +114,14 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
 
 /// The part that is looked at: whole lines, where there are any.
 fn cut(text: &str) -> &str {
-    if text.len() <= MAX_TEXT {
+    let mark = |(_, byte): &(usize, u8)| matches!(byte, b';' | b'|' | b'&' | b'<' | b'>' | b'`');
+    let mut end = text.len().min(MAX_TEXT);
+    if let Some((at, _)) = text.bytes().take(end).enumerate().filter(mark).nth(MAX_MARKS) {
+        end = at;
+    }
+    if end == text.len() {
         return text;
     }
-    let mut end = MAX_TEXT;
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -235,7 +243,7 @@ impl Walker<'_> {
             true => Parser::with_dialect(text, ShellDialect::Zsh).parse(),
             false => Parser::new(text).parse(),
         };
-        if !result.is_ok() {
+        if !result.is_ok() && text.len() <= MAX_RETRY {
             // The agent's shell may as well be zsh.
             let dialect = if self.zsh { ShellDialect::Bash } else { ShellDialect::Zsh };
             let other = Parser::with_dialect(text, dialect).parse();
@@ -272,7 +280,7 @@ impl Walker<'_> {
         self.computed += 1;
         let part = cut(text);
         if part.len() < text.len() {
-            self.out.unknown("nested text longer than 64 KiB", 0..0);
+            self.out.unknown("nested text longer than what is looked at", 0..0);
         }
         self.text(part);
         self.computed -= 1;

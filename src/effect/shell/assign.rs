@@ -8,6 +8,9 @@ use super::word::{Atom, Quote};
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
 
+/// How many characters of a variable are kept: text that doubles in a row of assignments is bounded.
+const MAX_VALUE: usize = 8192;
+
 /// Names whose value is a program or shell text.
 const EXECUTABLE: &[&str] = &[
     "BROWSER",
@@ -230,15 +233,13 @@ impl Walker<'_> {
                     } else {
                         old.extend(values.remove(0));
                     }
-                    // Text that doubles in a row of assignments stays bounded.
-                    if old.iter().map(Vec::len).sum::<usize>() > 4096 {
-                        unknown_var()
-                    } else {
-                        vec![old]
-                    }
+                    vec![old]
                 }
                 _ => unknown_var(),
             };
+        }
+        if values.iter().flatten().map(Vec::len).sum::<usize>() > MAX_VALUE {
+            values = unknown_var();
         }
         let plain = values.first().and_then(|v| v.first()).map(|row| super::word::value(row, 0..0));
         let text = plain.as_ref().and_then(Value::plain).map(str::to_string);

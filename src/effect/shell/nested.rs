@@ -46,6 +46,8 @@ impl Walker<'_> {
                     let span = self.out.analysis.commands[index].span.clone();
                     words.extend(self.fed(&span, char::is_whitespace));
                 }
+                // Rows of wrappers hand on all the words that are left.
+                self.steps += words.len() / 4;
                 let mut up = 0;
                 let mut at = Some(index);
                 while let Some(i) = at {

@@ -1,6 +1,6 @@
 //! What commands print, as far as the text tells: for pipes, `$(...)`, `<(...)` and written files.
 
-use shuck_ast::{BinaryOp, Command, CompoundCommand, SimpleCommand, Stmt, StmtSeq};
+use shuck_ast::{BinaryOp, Command, CompoundCommand, Stmt, StmtSeq};
 
 use super::decode;
 use super::word::{Atom, Blank, atoms_of, number, quoted};
@@ -74,9 +74,19 @@ impl Walker<'_> {
         }
         let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
         match &stmt.command {
-            Command::Simple(simple) => match self.quietly(|w| w.product_of(simple, &fed)) {
-                Some(feed) => feed,
-                None => {
+            Command::Simple(simple) => {
+                let words = self.quietly(|w| {
+                    let mut words = w.expand(&simple.name);
+                    for word in &simple.args {
+                        words.extend(w.expand(word));
+                    }
+                    words
+                });
+                let words = unwrapped(&words);
+                let several = self.several;
+                let product = self.product_of(words, &fed, several);
+                self.several = several;
+                product.unwrap_or_else(|| {
                     let before = match fed {
                         Feed::None | Feed::Text(_) => Printer::Nobody,
                         Feed::File(_) => Printer::File,
@@ -84,9 +94,9 @@ impl Walker<'_> {
                         Feed::Stream(by) => by,
                         Feed::Lines(_) | Feed::Names | Feed::Numbers => Printer::Local,
                     };
-                    Feed::Stream(self.simple_printer(simple).max(before))
-                }
-            },
+                    Feed::Stream(self.printer(words).max(before))
+                })
+            }
             Command::Binary(binary) if matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) => {
                 let outer = std::mem::replace(&mut self.feed, fed);
                 self.feed = self.product(&binary.left);
@@ -102,7 +112,8 @@ impl Walker<'_> {
                 self.feed = outer;
                 feed
             }
-            _ => Feed::Stream(self.stmt_printer(stmt)),
+            Command::Decl(_) | Command::Builtin(_) => Feed::Stream(Printer::Nobody),
+            _ => Feed::Stream(Printer::Stranger),
         }
     }
 
@@ -111,44 +122,21 @@ impl Walker<'_> {
         if let [stmt] = &body.stmts[..] {
             return self.product(stmt);
         }
-        let mut text = String::new();
+        let mut text = Some(String::new());
+        let mut by = Printer::Nobody;
         for stmt in &body.stmts {
-            match self.product(stmt) {
-                Feed::Text(more) if !self.several => text.push_str(&more),
-                _ => return Feed::Stream(self.printer(body)),
+            match (self.product(stmt), &mut text) {
+                (Feed::Text(more), Some(text)) if !self.several => text.push_str(&more),
+                (Feed::Stream(more), _) => (text, by) = (None, by.max(more)),
+                (Feed::File(_), _) => (text, by) = (None, by.max(Printer::File)),
+                _ => (text, by) = (None, by.max(Printer::Local)),
             }
         }
-        Feed::Text(text)
+        text.map_or(Feed::Stream(by), Feed::Text)
     }
 
-    /// Who prints what a list prints.
-    pub(super) fn printer(&mut self, body: &StmtSeq) -> Printer {
-        body.stmts.iter().map(|stmt| self.stmt_printer(stmt)).max().unwrap_or(Printer::Nobody)
-    }
-
-    fn stmt_printer(&mut self, stmt: &Stmt) -> Printer {
-        match &stmt.command {
-            Command::Simple(simple) => self.simple_printer(simple),
-            // A filter passes on what it gets; settings are none any more.
-            Command::Binary(binary) => {
-                let first = self.stmt_printer(&binary.left);
-                let first = if first == Printer::Settings { Printer::Local } else { first };
-                first.max(self.stmt_printer(&binary.right))
-            }
-            Command::Decl(_) | Command::Builtin(_) => Printer::Nobody,
-            _ => Printer::Stranger,
-        }
-    }
-
-    fn simple_printer(&mut self, simple: &SimpleCommand) -> Printer {
-        let words: Vec<Value> = self.quietly(|w| {
-            let mut words = w.expand(&simple.name);
-            for word in simple.args.iter().take(20) {
-                words.extend(w.expand(word));
-            }
-            words
-        });
-        let words = unwrapped(&words);
+    /// Who prints what a program prints.
+    fn printer(&mut self, words: &[Value]) -> Printer {
         let Some(name) = words.first().and_then(Value::plain) else { return Printer::Stranger };
         let name = name.rsplit('/').next().unwrap_or_default();
         let args = &words[1..];
@@ -190,12 +178,7 @@ impl Walker<'_> {
             Spot::At(target) if self.out.written.get(&target.resolved) == Some(&None))
     }
 
-    fn product_of(&mut self, simple: &SimpleCommand, fed: &Feed) -> Option<Feed> {
-        let mut words = self.expand(&simple.name);
-        for word in &simple.args {
-            words.extend(self.expand(word));
-        }
-        let words = unwrapped(&words);
+    fn product_of(&mut self, words: &[Value], fed: &Feed, several: bool) -> Option<Feed> {
         let name = words.first()?.plain()?.rsplit('/').next()?.to_string();
         let args = &words[1..];
         let flag = |names: &[&str]| args.iter().any(|a| names.contains(&a.start()));
@@ -284,7 +267,7 @@ impl Walker<'_> {
                 _ => None,
             },
             "basename" => match operands[..] {
-                _ if self.several => Some(Feed::Names),
+                _ if several => Some(Feed::Names),
                 [one, ref suffix @ ..] if suffix.len() < 2 => match one.plain() {
                     Some(text) => {
                         let last = split(text.trim_end_matches('/')).1;
@@ -304,7 +287,7 @@ impl Walker<'_> {
                 _ => Some(Feed::Names),
             },
             "dirname" => match operands[..] {
-                [one] if !self.several => {
+                [one] if !several => {
                     let text = one.plain()?.trim_end_matches('/');
                     let dir = split(text).0;
                     Some(Feed::Text(if dir.is_empty() { "." } else { dir }.to_string()))

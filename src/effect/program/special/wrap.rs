@@ -7,6 +7,8 @@ use crate::effect::{Extent, Grade, Source, Word};
 
 /// How many rows of items parallel is followed for.
 const MAX_ROWS: usize = 32;
+/// How many lists of items.
+const MAX_LISTS: usize = 8;
 
 /// `token` in an argument becomes `item`.
 pub fn replace(arg: &Value, token: &str, item: &Value) -> Value {
@@ -107,6 +109,10 @@ pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut V
     // Rows of items: every list multiplies, `:::+` goes along with the one before.
     let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
     let mut at = end;
+    if values[end..].iter().filter(|v| mark(v)).count() > MAX_LISTS {
+        out.unknown("more lists for parallel than are followed", call.span.clone());
+        return;
+    }
     while at < values.len() {
         let stop = values[at + 1..].iter().position(mark).map_or(values.len(), |n| at + 1 + n);
         let list = &values[at + 1..stop];
