@@ -30,6 +30,15 @@ pub fn run(
     if call.name == "git" {
         git_settings(out, call);
     }
+    if matches!(call.name, "make" | "gmake") {
+        // The program that runs every line of the recipes.
+        for value in &values {
+            if let Some(shell) = value.plain().and_then(|t| t.strip_prefix("SHELL=")) {
+                let text = Value::known(shell, value.span.clone());
+                next.push(Next::Script { text, rest: Vec::new() });
+            }
+        }
+    }
     match program.special {
         "" => return false,
         "find" => find(out, call, next),
@@ -200,6 +209,10 @@ pub fn run(
             }
         }
         "kill" => out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone()),
+        // Every operand is a command line (hyperfine).
+        "scripts" => {
+            next.extend(values.iter().map(|v| Next::Script { text: v.clone(), rest: Vec::new() }))
+        }
         "script-file" => {
             // The first operand is a file that runs, the others are its own.
             if let Some(file) = values.first() {
@@ -213,12 +226,6 @@ pub fn run(
         }
         "build" => {
             // make, npm run, cargo test: opaque, but a directory or file option was handled above.
-            for value in &values {
-                if let Some(shell) = value.plain().and_then(|t| t.strip_prefix("SHELL=")) {
-                    let text = Value::known(shell, value.span.clone());
-                    next.push(Next::Script { text, rest: Vec::new() });
-                }
-            }
         }
         "docker-run" => docker_run(out, call, &values, next),
         other => {

@@ -143,6 +143,9 @@ pub fn marked(name: &str, value: Option<&str>) -> Marked {
         // A file for interactive shells; else the usual name of a stage ("production").
         return Marked::No;
     }
+    if name.starts_with("BASH_FUNC_") {
+        return Marked::Runs;
+    }
     let runs = EXECUTABLE.contains(&name)
         || name.ends_with("_COMMAND")
         || name.ends_with("_PAGER")

@@ -128,6 +128,14 @@ impl Walker<'_> {
                 };
                 true
             }
+            "hash" if args.len() == 3 && args[0].plain() == Some("-p") => {
+                // The name is another program from here on.
+                if let (path, Some(name)) = (args[1].plain(), args[2].plain()) {
+                    let held = Held::Alias(path.map(str::to_string));
+                    self.state.set(Key::Alias(name.to_string()), Some(held));
+                }
+                true
+            }
             "hash" | "enable" => {
                 if args.iter().any(|a| {
                     a.start().starts_with("-p")

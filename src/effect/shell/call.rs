@@ -8,7 +8,7 @@ use shuck_ast::{Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDe
 use super::state::{Function, Held, Key};
 use super::{Feed, Walker};
 use crate::effect::path::split;
-use crate::effect::program::{self, Call, options, table};
+use crate::effect::program::{self, Call, Next, options, table};
 use crate::effect::value::{Printer, Spot, Value};
 use crate::effect::{Extent, Grade, Source, SubCommand, Word};
 
@@ -56,7 +56,10 @@ impl Walker<'_> {
                 separators = Some(self.quietly(|w| w.expand_one(word, true)));
             }
         }
+        // In several worlds the state goes on from all of them (`cd "$x"`).
+        let mut deltas = Vec::new();
         self.worlds(|w| {
+            let mark = w.state.mark();
             let mut words = w.expand(&simple.name);
             for word in &simple.args {
                 words.extend(w.expand(word));
@@ -65,7 +68,9 @@ impl Walker<'_> {
             w.separators.clone_from(&separators);
             w.call(&words, marked);
             w.separators = None;
+            deltas.push(w.state.rollback(mark));
         });
+        self.state.join(deltas);
     }
 
     /// An assignment that holds for one command.
@@ -306,6 +311,13 @@ impl Walker<'_> {
         }
         if declared {
             return;
+        }
+        if name.starts_with('-') && parsed.program.is_none() {
+            // `time -v rm x`: bash runs `-v`, other shells have no such keyword and run rm.
+            if let Some(at) = args.iter().position(|a| !a.start().starts_with('-')) {
+                let words = args[at..].to_vec();
+                return self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
+            }
         }
         if self.state_builtin(&name, args, index, &span) {
             return;

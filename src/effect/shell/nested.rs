@@ -26,7 +26,7 @@ impl Walker<'_> {
                     && let Some((key, rest)) = words.first().and_then(|w| w.start().split_once('='))
                 {
                     if key.is_empty()
-                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_%".contains(&b))
                     {
                         break;
                     }
@@ -44,7 +44,7 @@ impl Walker<'_> {
                 }
                 if feeds {
                     let span = self.out.analysis.commands[index].span.clone();
-                    words.extend(self.fed(&span, char::is_whitespace));
+                    words.extend(self.fed(&span, |c| c.is_whitespace() || c == '\0'));
                 }
                 // Rows of wrappers hand on all the words that are left.
                 self.steps += words.len() / 4;
@@ -266,6 +266,9 @@ impl Walker<'_> {
         let source = if program { Source::Program } else { Source::Operand };
         match self.out.spot(file, Extent::Exact, false) {
             Spot::Stream if lang.is_empty() => {}
+            Spot::Stream if !matches!(file.plain(), Some("-" | "/dev/stdin" | "/dev/fd/0")) => {
+                self.unread(Printer::Nobody, false, own, &file.span);
+            }
             Spot::Stream => self.stdin(if lang == "shell" { "shell" } else { "script" }, index),
             Spot::Unknown => {
                 self.out.unknown("a script file known only at run time", file.span.clone());
@@ -292,6 +295,11 @@ impl Walker<'_> {
         own: bool,
     ) {
         let span = file.span.clone();
+        // A file that runs itself is not followed again.
+        let running = match (self.out.spot(file, Extent::Exact, false), &text) {
+            (Spot::At(target), Some(Some(_))) => self.out.written.remove_entry(&target.resolved),
+            _ => None,
+        };
         let shell = |text: &str| {
             matches!(lang, "shell" | "")
                 && (!text.starts_with("#!")
@@ -315,5 +323,6 @@ impl Walker<'_> {
             }
             Some(None) => self.unread(Printer::Stranger, true, own, &span),
         }
+        self.out.written.extend(running);
     }
 }

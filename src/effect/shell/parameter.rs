@@ -3,7 +3,7 @@
 use shuck_ast::{BourneParameterExpansion, ParameterOp, Pattern, VarRef, Word};
 
 use super::Walker;
-use super::state::Words;
+use super::state::{Held, Key, Words, unknown_var};
 use super::word::{Atom, Quote, atoms_of, expanded, expanded_keep, number};
 use crate::effect::path::normalise;
 
@@ -313,13 +313,24 @@ impl Walker<'_> {
         };
         match operator {
             ParameterOp::UseDefault | ParameterOp::AssignDefault => {
+                // Unset in the environment that hooks share with the shell.
+                let unset = known && empty || !known && reference.name.as_str() == "TMPDIR";
                 if known && !empty {
-                    out.extend(own);
-                } else if known {
-                    fallback(self, out);
-                } else if reference.name.as_str() == "TMPDIR" {
-                    // Unset in the environment that hooks share with the shell.
-                    fallback(self, out);
+                    return out.extend(own);
+                }
+                let mut other = Vec::new();
+                fallback(self, &mut other);
+                let path = matches!(other.first(), Some(Atom::Ch('/', _)));
+                if matches!(operator, ParameterOp::AssignDefault) && (unset || path) {
+                    let mut values = vec![vec![other.clone()]];
+                    if !unset {
+                        values.extend(unknown_var());
+                    }
+                    let name = reference.name.as_str().to_string();
+                    self.state.set(Key::Var(name), Some(Held::Var(values)));
+                }
+                if unset || path && self.alternative(reference) {
+                    out.extend(other);
                 } else {
                     out.push(Atom::blank(inside));
                 }
@@ -356,6 +367,18 @@ impl Walker<'_> {
                     Some(pattern) => replaced(&own, &pattern, &with, all, out),
                     None => out.push(Atom::blank(inside)),
                 }
+            }
+        }
+    }
+
+    /// A variable that may be set or not: both are looked at; true = it is not.
+    fn alternative(&mut self, reference: &VarRef) -> bool {
+        let name = format!("{} or not", reference.name.as_str());
+        match self.choice.iter().find(|(n, ..)| *n == name) {
+            Some((_, at, _)) => *at == 1,
+            None => {
+                self.choice.push((name, 0, 2));
+                false
             }
         }
     }

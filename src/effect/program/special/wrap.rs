@@ -1,6 +1,6 @@
 //! Programs that run others: shells, interpreters, xargs, env.
 
-use super::super::effects::{Call, Next, role};
+use super::super::effects::{Call, Next, joined, role};
 use super::super::table::{Program, Role, mark};
 use crate::effect::value::{BLANK, Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -240,11 +240,23 @@ pub fn xargs(call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
 /// env and sudo: assignments, then a command.
 pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emitter) {
     let mut values = values;
+    if call.name == "env" && values.first().and_then(Value::plain) == Some("-") {
+        values.remove(0);
+    }
     for option in &call.parsed.options {
         if option.spec.is_some_and(|s| s.marks & mark::SPLITS != 0)
             && let Some(value) = &option.value
         {
             match value.plain() {
+                Some(text)
+                    if text.contains(['\\', '$', '"', '\''])
+                        && !text.contains([';', '|', '&', '<', '>', '(', '`']) =>
+                {
+                    // Its quotes are a shell's.
+                    values.insert(0, value.clone());
+                    next.push(joined(&values));
+                    return;
+                }
                 Some(text) => {
                     let mut words: Vec<Value> = text
                         .split_whitespace()
