@@ -15,6 +15,7 @@ mod input;
 mod list;
 mod nested;
 mod parameter;
+mod pattern;
 mod produce;
 mod redirect;
 mod state;
@@ -40,6 +41,8 @@ const MAX_COMMANDS: usize = 2000;
 const MAX_STEPS: usize = 20_000;
 /// How many separators and redirections a text may hold: a line of a program holds a few.
 const MAX_MARKS: usize = 6000;
+/// How many redirections of one command are followed.
+const MAX_REDIRECTS: usize = 200;
 /// Up to what length a text that bash does not understand is read as zsh's.
 const MAX_RETRY: usize = 8 * 1024;
 /// How deep shells in shells go.

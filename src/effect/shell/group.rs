@@ -33,10 +33,11 @@ pub fn groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
             .iter()
             .filter_map(|a| if let Atom::Ch(c, _) = a { Some(*c) } else { None })
             .collect();
-        if end + 1 == row.len() && matches!(kind, '*' | '?' | 'q') {
-            if let Some(command) = qualifier(&text) {
-                runs.push(command);
-            }
+        if end + 1 == row.len()
+            && matches!(kind, '*' | '?' | 'q')
+            && let Some(command) = qualifier(&text)
+        {
+            runs.push(command);
         }
         let plain = !inside.contains(&Atom::Ch('(', Quote::Bare));
         match kind {

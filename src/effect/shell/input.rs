@@ -41,7 +41,7 @@ impl Walker<'_> {
     pub(super) fn input(&mut self, name: &str, args: &[Value], index: usize, span: &Range<usize>) {
         if name == "getopts" {
             if let Some(option) = args.get(1).and_then(Value::plain) {
-                self.assign_var(&option.to_string(), vec![vec![vec![super::word::Atom::name()]]]);
+                self.assign_var(option, vec![vec![vec![super::word::Atom::name()]]]);
             }
             self.forget("OPTARG");
             return self.assign_var("OPTIND", number_var());

@@ -6,7 +6,7 @@ use shuck_ast::{
 
 use super::state::{Delta, Held, Key};
 use super::word::number_var;
-use super::{Walker, assign};
+use super::{MAX_REDIRECTS, Walker, assign};
 use crate::effect::value::Value;
 
 impl Walker<'_> {
@@ -42,6 +42,11 @@ impl Walker<'_> {
     }
 
     pub(super) fn stmt_here(&mut self, stmt: &Stmt) {
+        if stmt.redirects.len() > MAX_REDIRECTS {
+            let span = self.range(stmt.span);
+            self.out.command = self.parent;
+            return self.out.unknown("more redirections than are followed", span);
+        }
         let feed = self.redirect_feed(stmt);
         let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));
         let first = self.out.analysis.commands.len();

@@ -106,12 +106,10 @@ impl Walker<'_> {
                 length_ast,
                 ..
             } => {
-                self.visit_reference(reference);
-                self.slice_parts(
-                    [
-                        (offset_ast.as_deref(), Some(offset_word_ast)),
-                        (length_ast.as_deref(), length_word_ast.as_deref()),
-                    ],
+                self.visit_slice(
+                    reference,
+                    (offset_ast.as_deref(), offset_word_ast),
+                    (length_ast.as_deref(), length_word_ast.as_deref()),
                     span,
                 );
             }
@@ -155,6 +153,18 @@ impl Walker<'_> {
     /// Arithmetic both as an expression and as a word: what one view misses, the other may show.
     fn arithmetic(&mut self, node: Option<&ArithmeticExprNode>, word: Option<&Word>, span: Span) {
         self.slice_parts([(node, word), (None, None)], span);
+    }
+
+    /// `${x:1:2}`.
+    fn visit_slice(
+        &mut self,
+        reference: &VarRef,
+        offset: (Option<&ArithmeticExprNode>, &Word),
+        length: (Option<&ArithmeticExprNode>, Option<&Word>),
+        span: Span,
+    ) {
+        self.visit_reference(reference);
+        self.slice_parts([(offset.0, Some(offset.1)), length], span);
     }
 
     fn slice_parts(
@@ -241,12 +251,10 @@ impl Walker<'_> {
                     length_word_ast,
                     ..
                 } => {
-                    self.visit_reference(reference);
-                    self.slice_parts(
-                        [
-                            (offset_ast.as_deref(), Some(offset_word_ast)),
-                            (length_ast.as_deref(), length_word_ast.as_deref()),
-                        ],
+                    self.visit_slice(
+                        reference,
+                        (offset_ast.as_deref(), offset_word_ast),
+                        (length_ast.as_deref(), length_word_ast.as_deref()),
                         span,
                     );
                 }

@@ -43,7 +43,8 @@ pub fn fill(words: &[Value], items: &[Value]) -> Next {
     };
     let base = |t: &str| t.rsplit('/').next().unwrap_or_default().to_string();
     let dir = |t: &str| t.rsplit_once('/').map_or(".".to_string(), |(d, _)| d.to_string());
-    let marks: [(&str, &dyn Fn(&str) -> String); 5] = [
+    type Change<'a> = &'a dyn Fn(&str) -> String;
+    let marks: [(&str, Change); 5] = [
         ("", &|t: &str| t.to_string()),
         (".", &stem),
         ("/", &base),
@@ -132,7 +133,9 @@ pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut V
         } else {
             rows = rows
                 .iter()
-                .flat_map(|row| items.iter().map(|i| [row.as_slice(), &[i.clone()]].concat()))
+                .flat_map(|row| {
+                    items.iter().map(|i| [row.as_slice(), std::slice::from_ref(i)].concat())
+                })
                 .take(MAX_ROWS + 1)
                 .collect();
         }
