@@ -13,6 +13,7 @@ mod decode;
 mod group;
 mod input;
 mod list;
+mod listing;
 mod nested;
 mod parameter;
 mod pattern;

@@ -34,6 +34,8 @@ pub struct Value {
     pub glob: bool,
     /// Where `text` is None: one word that begins so and whose rest is known only at run time.
     pub prefix: Option<String>,
+    /// What is not known is, up to the next slash, part of a name.
+    pub name: bool,
     /// Where `text` is None: all of it, with a [`BLANK`] for each part that is not known.
     pub outline: Option<String>,
     /// A stranger prints it.
@@ -183,10 +185,7 @@ impl<'a> Emitter<'a> {
         let computed = value.text.as_ref().filter(|t| t.contains(BLANK));
         let Some(text) = value.text.as_ref().filter(|_| computed.is_none()) else {
             let cut = computed.and_then(|t| t.split(BLANK).next()).map(str::to_string);
-            let Some(prefix) = cut.as_ref().or(value.prefix.as_ref()) else {
-                return Spot::Unknown;
-            };
-            let Some(slash) = prefix.rfind('/') else { return Spot::Unknown };
+            let prefix = cut.as_ref().or(value.prefix.as_ref());
             // Behind what is not known, `..` leads out again.
             if value.start().len() < value.outline.as_ref().map_or(0, String::len)
                 && value.outline.as_ref().is_some_and(|o| o.split('/').any(|part| part == ".."))
@@ -194,6 +193,12 @@ impl<'a> Emitter<'a> {
             {
                 return Spot::Unknown;
             }
+            let (prefix, slash) = match prefix.map(|p| (p.as_str(), p.rfind('/'))) {
+                Some((prefix, Some(slash))) => (prefix, slash),
+                // A name without a directory lies in this one.
+                _ if value.name => ("./", 1),
+                _ => return Spot::Unknown,
+            };
             let root = if slash == 0 { "/" } else { &prefix[..slash] };
             if root.split('/').any(|part| part == "..") || path::has_glob(root) {
                 return Spot::Unknown;

@@ -2,13 +2,13 @@
 
 use shuck_ast::{BinaryOp, Command, CompoundCommand, Stmt, StmtSeq};
 
-use super::decode;
 use super::word::{Atom, Blank, atoms_of, number, quoted};
 use super::{Feed, Walker};
-use crate::effect::Word;
+use super::{decode, listing};
 use crate::effect::path::{join, normalise, split};
-use crate::effect::program::{special, table};
+use crate::effect::program::table;
 use crate::effect::value::{Printer, Spot, Value};
+use crate::effect::{Extent, Word};
 
 /// Programs that print settings for the shell that evaluates them, and the words that make them do so.
 const SETTINGS: &[(&str, &[&str])] = &[
@@ -146,7 +146,13 @@ impl Walker<'_> {
                 && (subs.is_empty()
                     || args.iter().any(|a| a.plain().is_some_and(|t| subs.contains(&t))))
         });
-        if settings {
+        let function = self.state.flag(&super::state::Key::Function(name.to_string()));
+        // A program of that name that lies elsewhere is another.
+        let word = words[0].start();
+        let own = !word.contains('/')
+            || ["/usr/", "/bin/", "/opt/", "/home/linuxbrew/"].iter().any(|d| word.starts_with(d))
+            || word.starts_with(&format!("{}/.", self.out.place.home));
+        if settings && own && !function {
             return Printer::Settings;
         }
         let stranger = STRANGERS.contains(&name)
@@ -174,7 +180,7 @@ impl Walker<'_> {
 
     /// Has the call itself written that file, and nobody knows what?
     fn was_written(&mut self, file: &Value) -> bool {
-        matches!(self.out.spot(file, crate::effect::Extent::Exact, false),
+        matches!(self.out.spot(file, Extent::Exact, false),
             Spot::At(target) if self.out.written.get(&target.resolved) == Some(&None))
     }
 
@@ -213,53 +219,47 @@ impl Walker<'_> {
                 )),
                 _ => None,
             },
-            "find" => {
-                let starts: Vec<&Value> =
-                    args.iter().take_while(|a| !a.start().starts_with(['-', '(', '!'])).collect();
-                let other =
-                    |a: &Value| a.start().starts_with("-printf") || a.start().starts_with("-exec");
-                match starts[..] {
-                    _ if args.iter().any(other) => None,
-                    [] => Some(here()),
-                    [one] => Some(Feed::Lines(special::found(one))),
+            "find" | "fd" | "fdfind" | "ls" | "grep" | "rg" | "egrep" | "ag" | "git"
+                if args.iter().any(|a| a.text.is_none()) && name != "find" =>
+            {
+                None
+            }
+            "find" => listing::find(args),
+            "fd" | "fdfind" => listing::relative(args).then(listing::here),
+            "git" => self.git_prints(args),
+            "ls" => self.ls_prints(args, &operands),
+            "grep" | "rg" | "egrep" | "ag" if listing::names_files(&name, args) => {
+                listing::relative(&args[1..]).then(listing::here)
+            }
+            "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "rg" | "shuf" | "tac" => {
+                match fed {
+                    Feed::Lines(_) | Feed::Names | Feed::Numbers
+                        if listing::whole_lines(&name, args, &operands) =>
+                    {
+                        Some(fed.clone())
+                    }
                     _ => None,
                 }
             }
-            "fd" | "fdfind" if operands.len() < 2 => Some(here()),
-            "git" => self.git_prints(args),
-            "ls" => match operands[..] {
-                _ if flag(&["-a", "-la", "-al", "-l", "-R", "-lR"]) => None,
-                [] => Some(Feed::Names),
-                [one] if one.glob => Some(Feed::Lines(one.clone())),
-                // Of a directory the names; of a file its path, which is as safe.
-                [one] if one.plain().is_some_and(|t| !t.contains("..")) && !flag(&["-d"]) => {
-                    Some(Feed::Names)
-                }
-                _ => None,
-            },
-            "grep" | "rg" | "egrep" | "ag"
-                if args.iter().any(|a| {
-                    a.start().starts_with('-')
-                        && !a.start().starts_with("--")
-                        && a.start().contains('l')
-                        || a.start().starts_with("--files-with")
-                }) || name == "rg" && flag(&["--files"]) =>
-            {
-                args.iter()
-                    .skip(1)
-                    .all(|a| !a.start().starts_with(['/', '~']) && !a.start().contains(".."))
-                    .then(here)
+            "wc" if operands.is_empty() => Some(Feed::Numbers),
+            "nproc" | "pidof" => Some(Feed::Numbers),
+            "pgrep" if !flag(&["-l", "-a", "-al", "-la"]) => Some(Feed::Numbers),
+            "seq" if args.iter().all(|a| a.plain().is_some_and(|t| t.parse::<f64>().is_ok())) => {
+                Some(Feed::Numbers)
             }
-            "sort" | "uniq" | "head" | "tail" | "grep" | "rg" | "shuf" | "tac" => match fed {
-                Feed::Lines(_) | Feed::Names | Feed::Numbers => Some(fed.clone()),
-                _ => None,
-            },
-            "wc" | "seq" | "nproc" | "expr" | "pgrep" | "pidof" => Some(Feed::Numbers),
             "id" if flag(&["-u", "-g"]) => Some(Feed::Numbers),
             "whoami" | "logname" => Some(self.user()),
             "id" if flag(&["-un"]) => Some(self.user()),
-            "date" | "hostname" | "uname" | "arch" | "uuidgen" => Some(Feed::Names),
-            "md5sum" | "sha1sum" | "sha256sum" | "cksum" => None,
+            "date" => args
+                .iter()
+                .all(|a| {
+                    a.plain().is_some_and(|t| {
+                        !t.contains("..") && !t.contains("%D") && !t.contains("%x")
+                    }) && !a.start().contains('/')
+                })
+                .then_some(Feed::Names),
+            "hostname" | "arch" | "uuidgen" if operands.is_empty() => Some(Feed::Names),
+            "uname" if !flag(&["-a", "--all", "-o", "-v"]) => Some(Feed::Names),
             "pwd" => self.cwd().map(|cwd| Feed::Text(format!("{cwd}\n"))),
             "mktemp" => mktemp(args),
             "which" | "-v" => match operands[..] {
@@ -295,7 +295,10 @@ impl Walker<'_> {
                 _ => None,
             },
             "realpath" | "readlink" => match operands[..] {
-                [one] if name == "realpath" || flag(&["-f", "-e", "-m"]) => {
+                [one]
+                    if (name == "realpath" || flag(&["-f", "-e", "-m"]))
+                        && !args.iter().any(|a| a.start().starts_with("--rel")) =>
+                {
                     let cwd = self.cwd()?;
                     Some(Feed::Text(normalise(&join(&cwd, one.plain()?))))
                 }
@@ -308,10 +311,11 @@ impl Walker<'_> {
 
     fn git_prints(&mut self, args: &[Value]) -> Option<Feed> {
         let plain: Vec<&str> = args.iter().map(Value::start).collect();
-        let up = args.iter().any(|a| a.start().contains(".."));
         match plain[..] {
-            ["ls-files" | "ls-tree", ..] => (!up).then(here),
-            ["diff" | "show", ..] if plain.contains(&"--name-only") => Some(here()),
+            ["ls-files", ..] => listing::relative(args).then(listing::here),
+            ["diff", ..] if plain.contains(&"--name-only") && !plain.contains(&"--no-index") => {
+                Some(listing::here())
+            }
             ["rev-parse", "--show-toplevel"] => {
                 let project = self.out.place.project.clone();
                 let inside = self
@@ -320,12 +324,34 @@ impl Walker<'_> {
                 (inside && !project.is_empty()).then_some(Feed::Text(project))
             }
             // Names of commits and branches hold no `..`.
-            ["rev-parse", ..]
-                if plain[1..].iter().any(|a| *a == "HEAD" || a.starts_with("--short")) =>
+            ["rev-parse", ref rest @ ..]
+                if rest.iter().all(|a| {
+                    *a == "HEAD"
+                        || a.starts_with("--short")
+                        || matches!(*a, "--abbrev-ref" | "--verify")
+                }) && !rest.is_empty() =>
             {
                 Some(Feed::Names)
             }
             ["branch", "--show-current"] | ["describe", ..] => Some(Feed::Names),
+            _ => None,
+        }
+    }
+
+    /// Of a directory the names; of a file its path, as it was given.
+    fn ls_prints(&mut self, args: &[Value], operands: &[&Value]) -> Option<Feed> {
+        let plain = args.iter().all(|a| {
+            !a.start().starts_with('-')
+                || matches!(a.start(), "-1" | "-d" | "-t" | "-r" | "-tr" | "-1t" | "-S")
+        });
+        match operands {
+            _ if !plain => None,
+            [] => Some(Feed::Names),
+            [one] if one.glob => Some(Feed::Lines((*one).clone())),
+            [one] => match self.out.spot(one, Extent::Exact, false) {
+                Spot::At(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
+                _ => listing::relative(args).then(listing::here),
+            },
             _ => None,
         }
     }
@@ -342,13 +368,11 @@ impl Walker<'_> {
         if file.pipe {
             return Some(self.pipe(file));
         }
-        match self.out.spot(file, crate::effect::Extent::Exact, false) {
+        match self.out.spot(file, Extent::Exact, false) {
             Spot::At(target) => match self.out.written.get(&target.resolved) {
                 Some(Some(text)) => Some(Feed::Text(text.clone())),
                 Some(None) => Some(Feed::Stream(Printer::Stranger)),
-                None if target.extent == crate::effect::Extent::Exact => {
-                    Some(Feed::File(file.clone()))
-                }
+                None if target.extent == Extent::Exact => Some(Feed::File(file.clone())),
                 None => Some(Feed::Stream(Printer::File)),
             },
             Spot::Stream => passed(&self.feed.clone()),
@@ -408,11 +432,6 @@ pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
         }
         _ => None,
     }
-}
-
-/// Something below the directory.
-fn here() -> Feed {
-    Feed::Lines(special::found(&Value::known(".", 0..0)))
 }
 
 /// What a command that copies its input prints.

@@ -341,11 +341,14 @@ pub fn atoms_of(value: &Value) -> Vec<Atom> {
         (Some(text), _) => quoted(text),
         (None, Some(prefix)) => {
             let mut atoms = quoted(prefix);
-            atoms.push(Atom::Unknown(Blank { one: true, name: false, by: value.by }));
+            atoms.push(Atom::Unknown(Blank { one: true, name: value.name, by: value.by }));
             atoms
         }
         (None, None) if value.pipe => vec![Atom::Pipe(value.feed)],
-        (None, None) => vec![Atom::Unknown(Blank { one: false, name: false, by: value.by })],
+        (None, None) => {
+            let name = value.name;
+            vec![Atom::Unknown(Blank { one: name, name, by: value.by })]
+        }
     }
 }
 
@@ -451,10 +454,7 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
     if !unknown {
         return Value { text: Some(text), glob, span, ..Value::default() };
     }
-    if name && !text.contains('/') {
-        // Whatever it is, it lies in the directory.
-        text.insert_str(0, "./");
-    }
+    let name = name && one && !glob;
     let prefix = (one && !text.is_empty() && !glob).then_some(text);
     let letter = |atom: &Atom| match atom {
         Atom::Ch(c, _) => *c,
@@ -462,5 +462,5 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
         _ => BLANK,
     };
     let outline = Some(atoms.iter().filter(|a| **a != Atom::Empty).map(letter).collect());
-    Value { prefix, outline, fed: by == Printer::Stranger, by, span, ..Value::default() }
+    Value { prefix, name, outline, fed: by == Printer::Stranger, by, span, ..Value::default() }
 }
