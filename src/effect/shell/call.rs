@@ -108,6 +108,17 @@ impl Walker<'_> {
                 DeclOperand::Assignment(assignment) => {
                     self.visit_assignment(assignment);
                     self.assign(assignment);
+                    let flag = |a: &Value| a.start().starts_with('-') && a.start().contains('n');
+                    if args.iter().any(flag) {
+                        // A reference: both names are one variable, which is not followed.
+                        let mut own = Vec::new();
+                        self.variable(assignment.target.name.as_str(), true, &mut own);
+                        if let Some(other) = super::word::value(&own, 0..0).plain() {
+                            let other = other.to_string();
+                            self.forget(&other);
+                        }
+                        self.forget(assignment.target.name.as_str());
+                    }
                     let span = self.range(assignment.span);
                     args.push(Value::known(format!("{}=", assignment.target.name.as_str()), span));
                 }
