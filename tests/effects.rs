@@ -256,6 +256,19 @@ fn hostile_sizes() {
             "distinct operands",
             "rm ".to_string() + &(0..6_000).map(|i| format!("/q{i}/w ")).collect::<String>(),
         ),
+        ("quotes", "'a' \"b\" ".repeat(5_000)),
+        ("nested openers", "$(".repeat(5_000) + &")".repeat(5_000)),
+        ("heredocs in a row", "cat <<E\nx\nE\n".repeat(5_000)),
+        (
+            "variables in a loop",
+            "for i in a b; do ".to_string()
+                + &(0..3_000).map(|i| format!("v{i}=$v{}x;", i / 2)).collect::<String>()
+                + "done",
+        ),
+        ("here strings", "cat <<< $(".repeat(40) + "a" + &")".repeat(40)),
+        ("process substitutions", "cat <(".repeat(40) + "a" + &")".repeat(40)),
+        ("lists in substitutions", "x=$(a;".repeat(40) + "a" + &")".repeat(40)),
+        ("parallel items", "parallel echo ::: ".to_string() + &"a b c ::: ".repeat(2_000)),
         ("nul", "rm a\0b".into()),
         (
             "worlds",

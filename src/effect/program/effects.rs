@@ -6,7 +6,7 @@ use super::options::Parsed;
 use super::table::{Program, Role, mark};
 use super::{code, special};
 use crate::effect::path::{self, split};
-use crate::effect::value::{Emitter, Spot, Value, host_of, looks_like_path};
+use crate::effect::value::{BLANK, Emitter, Printer, Spot, Value, host_of, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// What has to be run in turn.
@@ -21,6 +21,14 @@ pub enum Next {
         cwd: Option<Value>,
         /// Its operands are repeated for what standard input names (xargs, parallel).
         feeds: bool,
+    },
+    /// These words are a command that runs for every line of standard input, which `token` stands
+    /// for; without one they are shell text with parallel's own marks.
+    Each {
+        /// The program and its arguments.
+        words: Vec<Value>,
+        /// What is replaced.
+        token: Option<String>,
     },
     /// Shell text, with its `$0`, `$1` ... where they are known.
     Script {
@@ -214,19 +222,22 @@ pub fn joined(values: &[Value]) -> Next {
         _ => 0..0,
     };
     let mut known = true;
-    let mut fed = false;
+    let mut by = Printer::Nobody;
     for value in values {
         if !text.is_empty() {
             text.push(' ');
         }
-        fed |= value.fed;
-        match &value.text {
-            Some(word) => text.push_str(word),
-            None => known = false,
+        by = by.max(value.by);
+        known &= value.text.is_some();
+        match (&value.text, &value.outline) {
+            (Some(word), _) | (None, Some(word)) => text.push_str(word),
+            (None, None) => text.push(BLANK),
         }
     }
+    let (text, outline) = if known { (Some(text), None) } else { (None, Some(text)) };
+    let fed = by == Printer::Stranger;
     Next::Script {
-        text: Value { text: known.then_some(text), fed, span, ..Value::default() },
+        text: Value { text, outline, fed, by, span, ..Value::default() },
         rest: Vec::new(),
     }
 }

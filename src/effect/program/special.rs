@@ -9,7 +9,8 @@ pub use files::found;
 use files::{dd, fd, find, gzip, ln, tar};
 use git::{git_config, git_settings};
 use remote::{copy, docker_run, download, ssh, ssh_settings};
-use wrap::{env, interpreter, shell, xargs};
+use wrap::{env, interpreter, parallel, shell, xargs};
+pub use wrap::{fill, replace};
 
 use super::effects::{Call, Next, joined, operands};
 use super::table::{self, Program, Role};
@@ -32,6 +33,15 @@ pub fn run(
     if matches!(call.name, "scp" | "sftp") {
         ssh_settings(out, call, &call.parsed.options);
     }
+    if matches!(call.name, "make" | "gmake") {
+        // The program that runs every line of the recipes.
+        for value in &values {
+            if let Some(shell) = value.plain().and_then(|t| t.strip_prefix("SHELL=")) {
+                let text = Value::known(shell, value.span.clone());
+                next.push(Next::Script { text, rest: Vec::new() });
+            }
+        }
+    }
     match program.special {
         "" => return false,
         "find" => find(out, call, next),
@@ -41,7 +51,8 @@ pub fn run(
         "shell" => shell(out, call, values, next),
         "interpreter" => interpreter(out, call, program, values, dry, next),
         "ln" => ln(out, call, &values),
-        "xargs" => xargs(out, call, values, next),
+        "xargs" if call.name == "parallel" => parallel(call, values, out, next),
+        "xargs" => xargs(call, values, next),
         "env" => env(call, values, next, out),
         "copy" => copy(out, call, &values, dry),
         "gzip" => gzip(out, call, &values),
@@ -70,6 +81,16 @@ pub fn run(
             operands(out, call, program, dry, next);
             let named =
                 call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
+            // `su bob -- -c TEXT`, `runuser -u bob -- CMD`
+            let flag = values.iter().position(|v| v.plain() == Some("-c"));
+            if let Some(text) = flag.and_then(|at| values.get(at + 1)) {
+                next.push(Next::Script { text: text.clone(), rest: Vec::new() });
+                return true;
+            }
+            if call.name == "runuser" && call.parsed.option("-u").is_some() && !values.is_empty() {
+                next.push(Next::Words { words: values, cwd: None, feeds: false });
+                return true;
+            }
             if !named && !next.iter().any(|n| matches!(n, Next::Words { .. })) {
                 next.push(Next::Stdin { lang: "shell" });
             }
@@ -246,6 +267,10 @@ pub fn run(
             }
         }
         "kill" => out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone()),
+        // Every operand is a command line (hyperfine).
+        "scripts" => {
+            next.extend(values.iter().map(|v| Next::Script { text: v.clone(), rest: Vec::new() }))
+        }
         "script-file" => {
             // The first operand is a file that runs, the others are its own.
             if let Some(file) = values.first() {

@@ -1,15 +1,19 @@
 //! What a command runs in turn: wrapped commands, shell text, scripts, standard input.
 
+use std::ops::Range;
 use std::rc::Rc;
 
+use super::produce::line;
 use super::state::{Held, Key};
-use super::{Feed, Walker};
-use crate::effect::program::{Next, code};
-use crate::effect::value::{Spot, Value};
+use super::{Feed, Walker, word};
+use crate::effect::program::{Next, code, special};
+use crate::effect::value::{BLANK, Printer, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// How deep wrappers stand in wrappers.
 const MAX_WRAPPERS: usize = 24;
+/// How many items of a list a command is run for (`xargs -I`, parallel).
+pub const MAX_ITEMS: usize = 32;
 
 impl Walker<'_> {
     /// Runs what a program runs in turn.
@@ -22,7 +26,7 @@ impl Walker<'_> {
                     && let Some((key, rest)) = words.first().and_then(|w| w.start().split_once('='))
                 {
                     if key.is_empty()
-                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_%".contains(&b))
                     {
                         break;
                     }
@@ -39,20 +43,11 @@ impl Walker<'_> {
                     return;
                 }
                 if feeds {
-                    match self.feed.clone() {
-                        Feed::Text(text) => {
-                            let span = self.out.analysis.commands[index].span.clone();
-                            words.extend(
-                                text.split_whitespace()
-                                    .take(500)
-                                    .map(|w| Value::known(w, span.clone())),
-                            );
-                        }
-                        Feed::Rooted(value) => words.push(value),
-                        _ => words
-                            .push(Value::unknown(self.out.analysis.commands[index].span.clone())),
-                    }
+                    let span = self.out.analysis.commands[index].span.clone();
+                    words.extend(self.fed(&span, |c| c.is_whitespace() || c == '\0'));
                 }
+                // Rows of wrappers hand on all the words that are left.
+                self.steps += words.len() / 4;
                 let mut up = 0;
                 let mut at = Some(index);
                 while let Some(i) = at {
@@ -82,43 +77,101 @@ impl Walker<'_> {
                 }
                 self.parent = outer;
             }
+            Next::Each { words, token } => self.each_item(&words, token.as_deref(), index, assigns),
             Next::Script { text, rest } => self.script(&text, rest, index),
             Next::Stdin { lang } => self.stdin(lang, index),
             Next::File { file, lang } => self.file(&file, lang, index, false),
         }
     }
 
+    /// A command that runs for every item that standard input names.
+    fn each_item(&mut self, words: &[Value], token: Option<&str>, index: usize, assigns: bool) {
+        let span = self.out.analysis.commands[index].span.clone();
+        let mut items = self.fed(&span, |c| c == '\n' || c == '\0');
+        if items.len() > MAX_ITEMS {
+            items = vec![Value::unknown(span)];
+        }
+        // A row of items writes nothing twice over in the text: none of them can be replaced.
+        self.computed += 1;
+        for item in &items {
+            let next = match token {
+                Some(token) => Next::Words {
+                    words: words.iter().map(|w| special::replace(w, token, item)).collect(),
+                    cwd: None,
+                    feeds: false,
+                },
+                None => special::fill(words, std::slice::from_ref(item)),
+            };
+            self.next(next, index, assigns);
+        }
+        self.computed -= 1;
+    }
+
+    /// What standard input names, item by item.
+    fn fed(&mut self, span: &Range<usize>, between: impl Fn(char) -> bool) -> Vec<Value> {
+        match self.feed.clone() {
+            Feed::Text(text) => text
+                .split(between)
+                .filter(|item| !item.is_empty())
+                .take(500)
+                .map(|item| Value::known(item, span.clone()))
+                .collect(),
+            feed => vec![word::value(&line(&feed), span.clone())],
+        }
+    }
+
     /// `bash -c TEXT name args`, `eval TEXT`.
     pub(super) fn script(&mut self, text: &Value, rest: Vec<Value>, index: usize) {
-        let eval = self
-            .out
-            .analysis
-            .commands
-            .get(index)
-            .is_some_and(|c| matches!(c.name.as_str(), "eval" | "trap"));
+        let name = self.out.analysis.commands.get(index).map(|c| c.name.clone());
+        let eval = matches!(name.as_deref(), Some("eval" | "trap"));
         self.out.command = Some(index);
-        let Some(known) = text
-            .plain()
-            .map(str::to_string)
-            .or_else(|| text.glob.then(|| text.text.clone()).flatten())
-        else {
-            if text.fed {
-                self.out.push(
-                    Word::PipeToInterpreter,
-                    Grade::Certain,
-                    Source::Program,
-                    text.span.clone(),
-                );
-            } else {
-                self.out.unknown("shell text known only at run time", text.span.clone());
+        let whole = match (&text.text, &text.outline) {
+            (Some(whole), _) => whole.clone(),
+            (None, outline) => {
+                self.unread(text.by, false, eval, &text.span);
+                // What is written of it is looked at all the same.
+                match outline {
+                    Some(outline) if outline.contains(|c: char| c.is_ascii_alphabetic()) => {
+                        outline.clone()
+                    }
+                    _ => return,
+                }
             }
-            return;
         };
+        let zsh = std::mem::replace(&mut self.zsh, name.as_deref() == Some("zsh"));
         if eval {
-            self.nested(&known, text.span.clone(), Some(index));
-            return;
+            self.nested(&whole, text.span.clone(), Some(index));
+        } else {
+            self.child(rest, |w| w.nested(&whole, text.span.clone(), Some(index)));
         }
-        self.child(rest, |w| w.nested(&known, text.span.clone(), Some(index)));
+        self.zsh = zsh;
+    }
+
+    /// Text runs that somebody prints; `piped` = into an interpreter, `own` = in this very shell.
+    fn unread(&mut self, by: Printer, piped: bool, own: bool, span: &Range<usize>) {
+        let source = Source::Program;
+        match by {
+            Printer::Settings | Printer::File => {
+                self.out.push(Word::Code, Grade::Certain, source, span.clone());
+            }
+            Printer::Stranger => {
+                self.out.push(Word::PipeToInterpreter, Grade::Certain, source, span.clone());
+            }
+            Printer::Local | Printer::Nobody if piped => {
+                self.out.push(Word::PipeToInterpreter, Grade::Certain, source, span.clone());
+            }
+            Printer::Local => {
+                self.out.push(Word::Code, Grade::Certain, source, span.clone());
+                self.out.unknown("what another program prints is run", span.clone());
+            }
+            Printer::Nobody => self.out.unknown("shell text known only at run time", span.clone()),
+        }
+        if own {
+            match by {
+                Printer::Settings => self.state.set(Key::Tainted, Some(Held::Set)),
+                _ => self.state.forget_all(),
+            }
+        }
     }
 
     /// What `trap` was told runs at the end.
@@ -144,31 +197,56 @@ impl Walker<'_> {
     /// An interpreter that reads its program from standard input.
     pub(super) fn stdin(&mut self, lang: &'static str, index: usize) {
         self.out.command = Some(index);
-        let span = self.out.analysis.commands[index].span.clone();
-        match self.feed.clone() {
+        let (own, span) = match self.out.analysis.commands.get(index) {
+            Some(c) => (matches!(c.name.as_str(), "." | "source"), c.span.clone()),
+            None => return,
+        };
+        let outer = std::mem::replace(&mut self.feed, Feed::None);
+        match outer.clone() {
             Feed::None => {}
+            Feed::Text(text) if text.contains(BLANK) => {
+                self.sketched(&text, lang, span, index, own);
+            }
+            Feed::Text(text) if lang == "shell" && own => self.nested(&text, span, Some(index)),
             Feed::Text(text) if lang == "shell" => {
-                let outer = std::mem::replace(&mut self.feed, Feed::None);
                 self.child(Vec::new(), |w| w.nested(&text, span, Some(index)));
-                self.feed = outer;
             }
             Feed::Text(text) => {
                 self.inline(lang, &Value::known(text, span), index);
             }
-            Feed::File(file) => {
-                // A file that is standard input itself (a terminal) feeds nothing.
-                let outer = std::mem::replace(&mut self.feed, Feed::None);
-                self.file(&file, lang, index, false);
-                self.feed = outer;
-            }
             // Statements that nobody has read change a database; no program is run.
-            Feed::Rooted(_) | Feed::Stream if matches!(lang, "sql" | "mongo") => {
+            Feed::Stream(_) if matches!(lang, "sql" | "mongo") => {
                 let word = Word::Named("database.write");
                 self.out.push(word, Grade::Certain, Source::Program, span);
             }
-            Feed::Rooted(_) | Feed::Stream => {
-                self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
+            Feed::File(file) => match self.out.spot(&file, Extent::Exact, false) {
+                // `sh < /dev/null`
+                Spot::Stream => {}
+                Spot::Unknown => self.out.unknown("a script known only at run time", span),
+                Spot::At(target) => {
+                    let text = self.out.written.get(&target.resolved).cloned();
+                    self.content(text, &file, lang, index, own);
+                }
+            },
+            Feed::Stream(by) => self.unread(by, true, own, &span),
+            Feed::Lines(_) | Feed::Names | Feed::Numbers => {
+                self.unread(Printer::Local, true, own, &span);
             }
+        }
+        self.feed = outer;
+    }
+
+    /// A program's text of which parts are not known.
+    fn sketched(&mut self, text: &str, lang: &str, span: Range<usize>, index: usize, own: bool) {
+        let by = Value { outline: Some(text.to_string()), ..Value::unknown(span.clone()) };
+        if lang != "shell" {
+            return self.inline(lang, &by, index);
+        }
+        self.unread(Printer::Nobody, false, own, &span);
+        if own {
+            self.nested(text, span, Some(index));
+        } else {
+            self.child(Vec::new(), |w| w.nested(text, span, Some(index)));
         }
     }
 
@@ -191,72 +269,78 @@ impl Walker<'_> {
         self.out.command = Some(index);
         self.out.cwd = self.cwd();
         let caller = self.out.analysis.commands.get(index).map(|c| c.name.clone());
-        let sourced = matches!(caller.as_deref(), Some("." | "source"));
-        if sourced && (file.pipe || file.fed) {
-            self.state.forget_all();
+        let own = matches!(caller.as_deref(), Some("." | "source"));
+        if file.pipe {
+            let feed = self.pipe(file);
+            let outer = std::mem::replace(&mut self.feed, feed);
+            self.stdin(if matches!(lang, "shell" | "") { "shell" } else { "script" }, index);
+            self.feed = outer;
+            return;
         }
-        if file.pipe || file.fed {
-            self.out.push(
-                Word::PipeToInterpreter,
-                Grade::Certain,
-                Source::Program,
-                file.span.clone(),
-            );
+        if file.fed {
+            self.unread(Printer::Stranger, true, own, &file.span);
             return;
         }
         let source = if program { Source::Program } else { Source::Operand };
-        let spot = self.out.spot(file, Extent::Exact, false);
-        match spot {
-            Spot::Stream => {
-                if lang.is_empty() {
-                    return;
-                }
-                self.stdin(if lang == "shell" { "shell" } else { "script" }, index);
+        match self.out.spot(file, Extent::Exact, false) {
+            Spot::Stream if lang.is_empty() => {}
+            Spot::Stream if !matches!(file.plain(), Some("-" | "/dev/stdin" | "/dev/fd/0")) => {
+                self.unread(Printer::Nobody, false, own, &file.span);
             }
+            Spot::Stream => self.stdin(if lang == "shell" { "shell" } else { "script" }, index),
             Spot::Unknown => {
-                self.out.unknown("a script file known only at run time", file.span.clone())
+                self.out.unknown("a script file known only at run time", file.span.clone());
+                if own {
+                    self.state.forget_all();
+                }
             }
             Spot::At(target) => {
-                let written = self.out.written.get(&target.resolved).cloned();
-                self.out.effect(
-                    Word::Read,
-                    Grade::Certain,
-                    Some(target),
-                    None,
-                    source,
-                    file.span.clone(),
-                );
-                match written {
-                    // What a sourced file does to this shell nobody knows.
-                    None if sourced => self.state.forget_all(),
-                    None => {}
-                    Some(Some(text))
-                        if matches!(lang, "shell" | "")
-                            && (!text.starts_with("#!")
-                                || text.lines().next().is_some_and(|l| l.contains("sh"))) =>
-                    {
-                        if sourced {
-                            self.nested(&text, file.span.clone(), Some(index));
-                        } else {
-                            self.child(Vec::new(), |w| {
-                                w.nested(&text, file.span.clone(), Some(index));
-                            });
-                        }
-                    }
-                    Some(Some(text)) => {
-                        let value = Value::known(text, file.span.clone());
-                        self.inline(if lang.is_empty() { "script" } else { lang }, &value, index);
-                    }
-                    Some(None) => {
-                        self.out.push(
-                            Word::PipeToInterpreter,
-                            Grade::Certain,
-                            Source::Program,
-                            file.span.clone(),
-                        );
-                    }
-                }
+                let text = self.out.written.get(&target.resolved).cloned();
+                let span = file.span.clone();
+                self.out.effect(Word::Read, Grade::Certain, Some(target), None, source, span);
+                self.content(text, file, lang, index, own);
             }
         }
+    }
+
+    /// A script's text, if the call wrote the file; `Some(None)` = it did, with text nobody knows.
+    fn content(
+        &mut self,
+        text: Option<Option<String>>,
+        file: &Value,
+        lang: &str,
+        index: usize,
+        own: bool,
+    ) {
+        let span = file.span.clone();
+        // A file that runs itself is not followed again.
+        let running = match (self.out.spot(file, Extent::Exact, false), &text) {
+            (Spot::At(target), Some(Some(_))) => self.out.written.remove_entry(&target.resolved),
+            _ => None,
+        };
+        let shell = |text: &str| {
+            matches!(lang, "shell" | "")
+                && (!text.starts_with("#!")
+                    || text.lines().next().is_some_and(|l| l.contains("sh")))
+        };
+        match text {
+            Some(Some(text)) if text.contains(BLANK) => {
+                let lang = if shell(&text) { "shell" } else { lang };
+                self.sketched(&text, lang, span, index, own);
+            }
+            // What a sourced file does to this shell nobody knows.
+            None if own => self.state.forget_all(),
+            None => {}
+            Some(Some(text)) if shell(&text) && own => self.nested(&text, span, Some(index)),
+            Some(Some(text)) if shell(&text) => {
+                self.child(Vec::new(), |w| w.nested(&text, span, Some(index)));
+            }
+            Some(Some(text)) => {
+                let lang = if lang.is_empty() { "script" } else { lang };
+                self.inline(lang, &Value::known(text, span), index);
+            }
+            Some(None) => self.unread(Printer::Stranger, true, own, &span),
+        }
+        self.out.written.extend(running);
     }
 }

@@ -7,12 +7,37 @@ use shuck_ast::{
     Subscript, VarRef, Word, WordPart, WordPartNode,
 };
 
+use super::group::groups;
+use super::word::Quote;
 use super::{Feed, Walker};
+use crate::effect::value::Printer;
 
 impl Walker<'_> {
     /// Walks what a word runs.
     pub fn visit_word(&mut self, word: &Word) {
         self.visit_parts(&word.parts);
+        let raw = self.source.get(word.span.start.offset()..word.span.end.offset());
+        let Some(raw) = raw.filter(|r| r.contains('(') && (r.starts_with('=') || r.ends_with(')')))
+        else {
+            return;
+        };
+        let range = self.range(word.span);
+        if let Some(inner) = raw.strip_prefix("=(").and_then(|r| r.strip_suffix(')')) {
+            // zsh: the name of a file that holds what the command prints.
+            let inner = inner.to_string();
+            let mark = self.state.mark();
+            self.nested(&inner, range, self.parent);
+            self.state.rollback(mark);
+            return;
+        }
+        if !raw.starts_with(['$', '"', '\'', '<', '>', '`']) {
+            let mut runs = Vec::new();
+            let atoms = self.quietly(|w| w.atoms(&word.parts, Quote::Bare));
+            groups(atoms, &mut runs);
+            for text in runs {
+                self.nested(&text, range.clone(), self.parent);
+            }
+        }
     }
 
     fn visit_parts(&mut self, parts: &[WordPartNode]) {
@@ -30,11 +55,8 @@ impl Walker<'_> {
             | WordPart::SingleQuoted { .. }
             | WordPart::Variable(_)
             | WordPart::PrefixMatch { .. } => {}
-            WordPart::ZshQualifiedGlob(_) => {
-                let range = self.range(span);
-                self.out.command = self.parent;
-                self.out.unknown("a zsh glob with qualifiers", range);
-            }
+            // Its command, if it has one, is found with the word's groups.
+            WordPart::ZshQualifiedGlob(_) => {}
             WordPart::DoubleQuoted { parts, .. } => self.visit_parts(parts),
             WordPart::CommandSubstitution { body, syntax } => {
                 self.substitution(body, *syntax, span)
@@ -42,7 +64,7 @@ impl Walker<'_> {
             WordPart::ProcessSubstitution { body, is_input } => {
                 let outer = self.feed.clone();
                 if !is_input {
-                    self.feed = Feed::Stream;
+                    self.feed = Feed::Stream(Printer::Stranger);
                 }
                 self.concurrent += 1;
                 self.subshell(|w| w.seq(body));
@@ -69,7 +91,7 @@ impl Walker<'_> {
             | WordPart::ArrayIndices(r) => self.visit_reference(r),
             WordPart::Transformation { reference, operator } => {
                 self.visit_reference(reference);
-                self.transformation(*operator, span);
+                self.transformation(reference, *operator, span);
             }
             WordPart::Substring {
                 reference,
@@ -87,12 +109,10 @@ impl Walker<'_> {
                 length_ast,
                 ..
             } => {
-                self.visit_reference(reference);
-                self.slice_parts(
-                    [
-                        (offset_ast.as_deref(), Some(offset_word_ast)),
-                        (length_ast.as_deref(), length_word_ast.as_deref()),
-                    ],
+                self.visit_slice(
+                    reference,
+                    (offset_ast.as_deref(), offset_word_ast),
+                    (length_ast.as_deref(), length_word_ast.as_deref()),
                     span,
                 );
             }
@@ -169,6 +189,18 @@ impl Walker<'_> {
         self.slice_parts([(node, word), (None, None)], span);
     }
 
+    /// `${x:1:2}`.
+    fn visit_slice(
+        &mut self,
+        reference: &VarRef,
+        offset: (Option<&ArithmeticExprNode>, &Word),
+        length: (Option<&ArithmeticExprNode>, Option<&Word>),
+        span: Span,
+    ) {
+        self.visit_reference(reference);
+        self.slice_parts([(offset.0, Some(offset.1)), length], span);
+    }
+
     fn slice_parts(
         &mut self,
         parts: [(Option<&ArithmeticExprNode>, Option<&Word>); 2],
@@ -196,8 +228,18 @@ impl Walker<'_> {
         }
     }
 
-    fn transformation(&mut self, operator: char, span: Span) {
+    fn transformation(&mut self, reference: &VarRef, operator: char, span: Span) {
         if operator == 'P' {
+            let mut own = Vec::new();
+            self.quietly(|w| w.access(reference, true, &mut own));
+            let value = super::word::value(&own, self.range(span));
+            if let Some(text) = value.plain() {
+                let text = text.replace('"', "\\\"");
+                if text.contains(['$', '`']) {
+                    self.nested(&format!(": \"{text}\""), value.span.clone(), self.parent);
+                }
+                return;
+            }
             let range = self.range(span);
             self.out.command = self.parent;
             self.out.unknown("${x@P} runs what the value holds", range);
@@ -243,12 +285,10 @@ impl Walker<'_> {
                     length_word_ast,
                     ..
                 } => {
-                    self.visit_reference(reference);
-                    self.slice_parts(
-                        [
-                            (offset_ast.as_deref(), Some(offset_word_ast)),
-                            (length_ast.as_deref(), length_word_ast.as_deref()),
-                        ],
+                    self.visit_slice(
+                        reference,
+                        (offset_ast.as_deref(), offset_word_ast),
+                        (length_ast.as_deref(), length_word_ast.as_deref()),
                         span,
                     );
                 }
@@ -266,7 +306,7 @@ impl Walker<'_> {
                 }
                 BourneParameterExpansion::Transformation { reference, operator } => {
                     self.visit_reference(reference);
-                    self.transformation(*operator, span);
+                    self.transformation(reference, *operator, span);
                 }
             },
         }
@@ -343,7 +383,9 @@ impl Walker<'_> {
                     v.iter()
                         .flatten()
                         .flatten()
-                        .filter_map(|a| if let super::Atom::Ch(c, _) = a { Some(*c) } else { None })
+                        .filter_map(|a| {
+                            if let super::word::Atom::Ch(c, _) = a { Some(*c) } else { None }
+                        })
                         .collect()
                 });
                 if text.is_some_and(|t| t.contains("$(") || t.contains('`')) {

@@ -11,9 +11,10 @@ use shuck_ast::{
     Word, WordPart, WordPartNode,
 };
 
-use super::Walker;
 use super::brace::braces;
-use crate::effect::value::Value;
+use super::group::groups;
+use super::{Feed, Walker};
+use crate::effect::value::{BLANK, Printer, Value};
 
 /// How a character came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,35 +29,55 @@ pub enum Quote {
     Pattern,
 }
 
+/// Text that is known only at run time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blank {
+    /// Neither splits nor vanishes: surely one word.
+    pub one: bool,
+    /// Holds no slash and is not `..`: a name, a number, a date.
+    pub name: bool,
+    /// Who prints it.
+    pub by: Printer,
+}
+
 /// One character of a word, or something known only at run time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Atom {
     /// A character.
     Ch(char, Quote),
-    /// Unknown text; `one` = surely one word. `fed` = a command prints it.
-    Unknown {
-        /// Neither splits nor vanishes.
-        one: bool,
-        /// What a command prints.
-        fed: bool,
-    },
+    /// Unknown text.
+    Unknown(Blank),
     /// The end of a field (`"$@"`).
     Break,
-    /// `<(cmd)`: the path of a pipe that gives what the command prints.
-    Pipe {
-        /// `<(cmd)`, not `>(cmd)`.
-        input: bool,
-    },
+    /// `<(cmd)`: the path of a pipe; an index into the walker's pipes.
+    Pipe(usize),
     /// An empty quoted string: the field exists.
     Empty,
+}
+
+impl Atom {
+    /// Unknown text that no command prints; `one` = surely one word.
+    pub const fn blank(one: bool) -> Atom {
+        Atom::Unknown(Blank { one, name: false, by: Printer::Nobody })
+    }
+
+    /// An unknown name: one word without a slash.
+    pub const fn name() -> Atom {
+        Atom::Unknown(Blank { one: true, name: true, by: Printer::Nobody })
+    }
 }
 
 /// How many fields one word may become.
 pub const MAX_FIELDS: usize = 256;
 
+/// A character of a text; the mark of an unknown part is no character.
+fn atom(c: char, quote: Quote) -> Atom {
+    if c == BLANK { Atom::blank(true) } else { Atom::Ch(c, quote) }
+}
+
 /// The text as quoted atoms.
 pub fn quoted(text: &str) -> Vec<Atom> {
-    text.chars().map(|c| Atom::Ch(c, Quote::Quoted)).collect()
+    text.chars().map(|c| atom(c, Quote::Quoted)).collect()
 }
 
 impl Walker<'_> {
@@ -68,6 +89,7 @@ impl Walker<'_> {
     pub fn expand(&mut self, word: &Word) -> Vec<Value> {
         let span = self.range(word.span);
         let atoms = self.atoms(&word.parts, Quote::Bare);
+        let atoms = groups(atoms, &mut Vec::new());
         let rows =
             if word.has_active_brace_expansion() || atoms.contains(&Atom::Ch('{', Quote::Bare)) {
                 braces(&atoms)
@@ -115,7 +137,7 @@ impl Walker<'_> {
         for part in parts {
             self.part(part, quote, &mut out);
             if out.len() > super::MAX_TEXT * 2 {
-                return vec![Atom::Unknown { one: false, fed: false }];
+                return vec![Atom::blank(false)];
             }
         }
         out
@@ -129,7 +151,7 @@ impl Walker<'_> {
                 literal(text, quote, out)
             }
             WordPart::Literal(LiteralText::Owned(text)) => {
-                out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
+                out.extend(text.chars().map(|c| atom(c, quote)));
             }
             WordPart::Literal(LiteralText::CookedSource(text)) => {
                 self.cooked(self.slice(part.span), text, quote, out)
@@ -140,7 +162,7 @@ impl Walker<'_> {
                 if text.is_empty() {
                     out.push(Atom::Empty);
                 }
-                out.extend(text.chars().map(|c| Atom::Ch(c, Quote::Quoted)));
+                out.extend(quoted(text));
             }
             WordPart::DoubleQuoted { parts, .. } => {
                 let inner = match (&parts[..], self.between_quotes(part.span)) {
@@ -159,12 +181,12 @@ impl Walker<'_> {
                 out.extend(inner);
             }
             WordPart::Variable(name) => self.variable(name.as_str(), inside, out),
-            WordPart::CommandSubstitution { body, .. } => match self.printed(body) {
-                Some(atoms) => expanded(&atoms, inside, out),
-                None => out.push(Atom::Unknown { one: inside, fed: true }),
-            },
+            WordPart::CommandSubstitution { body, .. } => {
+                let atoms = self.printed(body);
+                expanded(&atoms, inside, out);
+            }
             WordPart::ArithmeticExpansion { .. } if self.disguised(part.span).is_some() => {
-                out.push(Atom::Unknown { one: inside, fed: true })
+                out.push(Atom::blank(inside))
             }
             WordPart::ArithmeticExpansion { expression_ast, .. } => {
                 match expression_ast.as_deref().map(|e| &e.kind) {
@@ -175,21 +197,33 @@ impl Walker<'_> {
                     _ => number(out),
                 }
             }
-            WordPart::ProcessSubstitution { is_input, .. } => {
-                out.push(Atom::Pipe { input: *is_input })
+            WordPart::ProcessSubstitution { body, is_input } => {
+                let feed = if *is_input { self.handed(body) } else { Feed::None };
+                self.pipes.push(feed);
+                out.push(Atom::Pipe(self.pipes.len() - 1));
             }
             WordPart::Parameter(parameter) => match &parameter.syntax {
                 ParameterExpansionSyntax::Bourne(syntax) => self.parameter(syntax, inside, out),
-                ParameterExpansionSyntax::Zsh(_) => {
-                    out.push(Atom::Unknown { one: inside, fed: false })
-                }
+                ParameterExpansionSyntax::Zsh(_) => out.push(Atom::blank(inside)),
             },
+            WordPart::ZshQualifiedGlob(_) => literal(self.slice(part.span), quote, out),
             WordPart::Length(_) | WordPart::ArrayLength(_) => number(out),
+            WordPart::Substring { reference, offset_word_ast, length_word_ast, .. }
+            | WordPart::ArraySlice { reference, offset_word_ast, length_word_ast, .. } => {
+                self.slice_of(reference, offset_word_ast, length_word_ast.as_deref(), inside, out)
+            }
+            WordPart::IndirectExpansion { reference, operator: None, .. } => {
+                self.indirect(reference, inside, out)
+            }
+            WordPart::ArrayIndices(reference) => self.indices(reference, inside, out),
+            WordPart::Transformation { reference, operator } => {
+                self.transformed(reference, *operator, inside, out)
+            }
             WordPart::ArrayAccess(reference) => self.access(reference, inside, out),
             WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
                 self.operation(reference, operator, operand_word_ast.as_deref(), inside, out);
             }
-            _ => out.push(Atom::Unknown { one: inside, fed: false }),
+            _ => out.push(Atom::blank(inside)),
         }
     }
 
@@ -270,10 +304,11 @@ impl Walker<'_> {
                 _ if own => out.extend(quoted(&home)),
                 "+" => match self.cwd() {
                     Some(cwd) => out.extend(quoted(&cwd)),
-                    None => out.push(Atom::Unknown { one: true, fed: false }),
+                    None => out.push(Atom::blank(true)),
                 },
+                "-" => self.variable("OLDPWD", true, &mut out),
                 "root" => out.extend(quoted("/root")),
-                _ => out.push(Atom::Unknown { one: true, fed: false }),
+                _ => out.push(Atom::blank(true)),
             }
             at = end;
         }
@@ -282,7 +317,8 @@ impl Walker<'_> {
 
     /// Splits a row into fields.
     fn fields(&mut self, row: &[Atom], span: &Range<usize>, out: &mut Vec<Value>) {
-        let strange = self.state.flag(&super::state::Key::Splitting);
+        let separators = self.separators();
+        let splits = |c: char| separators.as_ref().is_some_and(|s| s.contains(c));
         let mut field: Vec<Atom> = Vec::new();
         let mut open = false;
         for atom in row {
@@ -294,15 +330,15 @@ impl Walker<'_> {
                     field.clear();
                     open = false;
                 }
-                Atom::Ch(c, Quote::Expanded) if c.is_whitespace() => {
+                Atom::Ch(c, Quote::Expanded) if splits(*c) => {
                     if open {
                         out.push(value(&field, span.clone()));
                     }
                     field.clear();
                     open = false;
                 }
-                Atom::Ch(_, Quote::Expanded) if strange => {
-                    field.push(Atom::Unknown { one: false, fed: false });
+                Atom::Ch(_, Quote::Expanded) if separators.is_none() => {
+                    field.push(Atom::blank(false));
                     open = true;
                 }
                 Atom::Empty => open = true,
@@ -317,7 +353,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The text of a heredoc, if all of it is known.
+    /// The text of a heredoc, with blanks; None = a stranger prints some of it.
     pub fn heredoc(&mut self, body: &HeredocBody) -> Option<String> {
         let mut atoms = Vec::new();
         for part in &body.parts {
@@ -328,18 +364,19 @@ impl Walker<'_> {
                 }
                 HeredocBodyPart::Variable(name) => self.variable(name.as_str(), true, &mut atoms),
                 HeredocBodyPart::CommandSubstitution { body, .. } => {
-                    atoms.extend(self.printed(body)?)
+                    let printed = self.printed(body);
+                    expanded(&printed, true, &mut atoms);
                 }
-                HeredocBodyPart::ArithmeticExpansion { .. } => return None,
+                HeredocBodyPart::ArithmeticExpansion { .. } => atoms.push(Atom::name()),
                 HeredocBodyPart::Parameter(parameter) => match &parameter.syntax {
                     ParameterExpansionSyntax::Bourne(syntax) => {
                         self.parameter(syntax, true, &mut atoms)
                     }
-                    ParameterExpansionSyntax::Zsh(_) => return None,
+                    ParameterExpansionSyntax::Zsh(_) => atoms.push(Atom::blank(true)),
                 },
             }
         }
-        value(&atoms, 0..0).plain().map(str::to_string)
+        value(&atoms, 0..0).sketch().map(str::to_string)
     }
 }
 
@@ -352,11 +389,14 @@ pub fn atoms_of(value: &Value) -> Vec<Atom> {
         (Some(text), _) => quoted(text),
         (None, Some(prefix)) => {
             let mut atoms = quoted(prefix);
-            atoms.push(Atom::Unknown { one: true, fed: value.fed });
+            atoms.push(Atom::Unknown(Blank { one: true, name: value.name, by: value.by }));
             atoms
         }
-        (None, None) if value.pipe => vec![Atom::Pipe { input: value.fed }],
-        (None, None) => vec![Atom::Unknown { one: false, fed: value.fed }],
+        (None, None) if value.pipe => vec![Atom::Pipe(value.feed)],
+        (None, None) => {
+            let name = value.name;
+            vec![Atom::Unknown(Blank { one: name, name, by: value.by })]
+        }
     }
 }
 
@@ -366,7 +406,7 @@ pub fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
         Atom::Ch(c, Quote::Pattern) => Atom::Ch(*c, Quote::Pattern),
         Atom::Ch(c, _) if inside => Atom::Ch(*c, Quote::Quoted),
         Atom::Ch(c, _) => Atom::Ch(*c, Quote::Expanded),
-        Atom::Unknown { one, fed } => Atom::Unknown { one: *one || inside, fed: *fed },
+        Atom::Unknown(blank) => Atom::Unknown(Blank { one: blank.one || inside, ..*blank }),
         other => *other,
     }));
 }
@@ -397,7 +437,7 @@ fn literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         if c != '\\' {
-            out.push(Atom::Ch(c, quote));
+            out.push(atom(c, quote));
             continue;
         }
         match chars.next() {
@@ -415,45 +455,34 @@ fn literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
 /// One field as a value.
 pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
     let special = |c: char| matches!(c, '*' | '?' | '[');
-    let mut glob = false;
-    let mut escaped = false;
-    let mut unknown = false;
-    let mut one = true;
-    let mut fed = false;
-    let mut pipe = false;
-    let mut bracket = false;
+    let (mut glob, mut escaped, mut bracket) = (false, false, false);
+    let (mut unknown, mut one) = (false, true);
+    let mut by = Printer::Nobody;
+    let mut pipe = None;
     for atom in atoms {
         match atom {
             Atom::Ch(c, Quote::Quoted) => escaped |= special(*c) || *c == '\\',
-            // An extended glob or a zsh qualifier: not followed.
-            Atom::Ch('(', Quote::Bare) => {
-                unknown = true;
-                one = false;
-            }
+            // A group that is no extended glob: not followed.
+            Atom::Ch('(', Quote::Bare) => (unknown, one) = (true, false),
             // A bracket without its other half is text (`[`, the program).
             Atom::Ch('[', _) => bracket = true,
             Atom::Ch(']', _) => glob |= bracket,
             Atom::Ch(c, _) => glob |= special(*c),
-            Atom::Unknown { one: o, fed: f } => {
+            Atom::Unknown(blank) => {
                 unknown = true;
-                one &= *o;
-                fed |= *f;
+                one &= blank.one;
+                by = by.max(blank.by);
             }
-            Atom::Pipe { input } => {
-                pipe = true;
-                fed |= *input;
-            }
-            Atom::Break => {
-                unknown = true;
-                one = false;
-            }
+            Atom::Pipe(at) => pipe = Some(*at),
+            Atom::Break => (unknown, one) = (true, false),
             Atom::Empty => {}
         }
     }
-    if pipe {
-        return Value { fed, pipe: atoms.len() == 1, span, ..Value::default() };
+    if let Some(feed) = pipe {
+        return Value { pipe: atoms.len() == 1, feed, span, ..Value::default() };
     }
     let mut text = String::new();
+    let mut name = false;
     for atom in atoms {
         match atom {
             Atom::Ch(c, Quote::Quoted) => {
@@ -463,13 +492,23 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
                 text.push(*c);
             }
             Atom::Ch(c, _) => text.push(*c),
-            Atom::Unknown { .. } => break,
-            Atom::Break | Atom::Pipe { .. } | Atom::Empty => {}
+            Atom::Unknown(blank) => {
+                name = blank.name;
+                break;
+            }
+            Atom::Break | Atom::Pipe(_) | Atom::Empty => {}
         }
     }
     if !unknown {
         return Value { text: Some(text), glob, span, ..Value::default() };
     }
+    let name = name && one && !glob;
     let prefix = (one && !text.is_empty() && !glob).then_some(text);
-    Value { text: None, prefix, fed, span, ..Value::default() }
+    let letter = |atom: &Atom| match atom {
+        Atom::Ch(c, _) => *c,
+        Atom::Break => ' ',
+        _ => BLANK,
+    };
+    let outline = Some(atoms.iter().filter(|a| **a != Atom::Empty).map(letter).collect());
+    Value { prefix, name, outline, fed: by == Printer::Stranger, by, span, ..Value::default() }
 }

@@ -22,7 +22,7 @@ use self::lex::Lang;
 use self::scan::Scan;
 use self::small::Sink;
 use super::effects::Next;
-use crate::effect::value::{Emitter, Value};
+use crate::effect::value::{BLANK, Emitter, Value};
 use crate::effect::{Grade, Source, Word};
 
 pub use sql::redis;
@@ -34,6 +34,17 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
         return;
+    }
+    // Text with gaps: what is there is read, and what the gaps add stays possible.
+    let outline = value.outline.as_ref().filter(|text| {
+        matches!(lang, "sed" | "awk" | "sql") && text.contains(|c: char| c.is_ascii_alphabetic())
+    });
+    if value.text.is_none()
+        && let Some(outline) = outline
+    {
+        let filled = Value::known(outline.replace(BLANK, "0"), span.clone());
+        out.push(Word::Code, Grade::Possible, Source::Code, span);
+        return emit(out, lang, &filled, next);
     }
     let Some(text) = &value.text else {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
