@@ -32,7 +32,9 @@ pub fn generate() {
             for key in entry.keys() {
                 assert!(row::KEYS.contains(&key.as_str()), "{}: [{name}] {key}?", file.display());
             }
-            assert!(all.insert(name.clone(), entry).is_none(), "{name} is described twice");
+            for name in spelled(&name) {
+                assert!(all.insert(name.clone(), entry.clone()).is_none(), "{name} stands twice");
+            }
         }
     }
     let names = named_effects();
@@ -43,28 +45,55 @@ pub fn generate() {
         let _ = writeln!(out, "({name:?}, {meaning:?}),");
     }
     out.push_str("];\n/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
+    // Lists that several programs share are stored once.
+    let mut lists = BTreeMap::new();
     for (name, own) in &all {
-        let mut entry = own.clone();
-        if let Some(Value::String(same)) = own.get("same") {
-            let base = all.get(same).unwrap_or_else(|| panic!("[{name}] same = {same}?"));
-            entry = base.clone();
-            for (key, value) in own {
-                if key != "same" {
-                    entry.insert(key.clone(), value.clone());
-                }
-            }
-        }
+        let mut entry = whole(&all, own);
         if let Some(extra) = entry.remove("extra") {
             let list = entry.entry("options").or_insert_with(|| Value::Array(Vec::new()));
             if let (Value::Array(list), Value::Array(extra)) = (list, extra) {
                 list.extend(extra);
             }
         }
-        program(&mut out, name, &entry, &names);
+        // What git reads of its options holds for its sub-commands.
+        let parent = name.split_once(' ').and_then(|(parent, _)| all.get(parent));
+        if parent.is_some_and(|p| flag(p, "abbreviate")) {
+            entry.insert("abbreviate".into(), Value::Boolean(true));
+        }
+        program(&mut out, &mut lists, name, &entry, &names);
     }
     out.push_str("];\n");
+    for (list, at) in &lists {
+        let _ = writeln!(out, "static OPTIONS_{at}: &[OptSpec] = &[{list}];");
+    }
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
     fs::write(Path::new(&dir).join("programs.rs"), out).expect("OUT_DIR is writable");
+}
+
+/// `gh pr {list,view}` is a name for each.
+fn spelled(name: &str) -> Vec<String> {
+    let Some((before, rest)) = name.split_once('{') else { return vec![name.to_string()] };
+    let (list, after) = rest.split_once('}').unwrap_or_else(|| panic!("[{name}] lacks a brace"));
+    list.split(',').flat_map(|verb| spelled(&format!("{before}{verb}{after}"))).collect()
+}
+
+/// An entry with what it takes from others by `same`.
+fn whole(all: &BTreeMap<String, Table>, own: &Table) -> Table {
+    let Some(Value::String(same)) = own.get("same") else { return own.clone() };
+    let base = all.get(same).unwrap_or_else(|| panic!("same = {same}?"));
+    let mut entry = whole(all, base);
+    if own.contains_key("options") {
+        entry.remove("extra");
+    }
+    for (key, value) in own.iter().filter(|(key, _)| *key != "same") {
+        match (entry.get_mut(key), value) {
+            (Some(Value::Array(base)), Value::Array(more)) if key == "extra" => {
+                base.extend(more.iter().cloned());
+            }
+            _ => drop(entry.insert(key.clone(), value.clone())),
+        }
+    }
+    entry
 }
 
 fn flag(entry: &Table, key: &str) -> bool {
@@ -105,7 +134,13 @@ fn camel(name: &str) -> String {
     name.split('-').map(|part| part[..1].to_uppercase() + &part[1..]).collect()
 }
 
-fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String, String>) {
+fn program(
+    out: &mut String,
+    lists: &mut BTreeMap<String, usize>,
+    name: &str,
+    entry: &Table,
+    names: &BTreeMap<String, String>,
+) {
     let fail = |why: String| -> ! { panic!("[{name}] {why}") };
     let word = |word: &str| {
         if !word.contains('.') {
@@ -149,11 +184,13 @@ fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String,
              effect: {effect} }},"
         );
     }
+    let next = lists.len();
+    let options = lists.entry(options).or_insert(next);
     let _ = writeln!(
         out,
         "Program {{ name: {name:?}, complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
          neutral: {}, abbreviate: {}, operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
-         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: &[{options}] }},",
+         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: OPTIONS_{options} }},",
         flag(entry, "complete"),
         flag(entry, "stop"),
         flag(entry, "sub"),

@@ -1,6 +1,6 @@
 //! Taking arguments apart: bundles, glued and separate values, abbreviations, `--`.
 
-use super::table::{Arity, OptSpec, Program, mark, program as find};
+use super::table::{Arity, OptSpec, Program, Role, mark, program as find};
 use crate::effect::value::Value;
 use crate::effect::{Arg, Opt};
 
@@ -63,7 +63,6 @@ impl Parsed {
 }
 
 fn harmless(spec: &OptSpec) -> bool {
-    use super::table::Role;
     // `--force` that is an effect of its own: an allow on the plain command does not mean it.
     spec.effect.is_none()
         && spec.marks & (mark::UNSAFE | mark::SCRIPT | mark::MODULE | mark::STDIN) == 0
@@ -72,6 +71,10 @@ fn harmless(spec: &OptSpec) -> bool {
             Role::Program | Role::Script | Role::Code | Role::Run | Role::Command | Role::Joined
         )
 }
+
+/// `--no-X`, where `--X` is an option: it takes that one back.
+static TAKEN_BACK: OptSpec =
+    OptSpec { names: &[], arity: Arity::None, role: Role::Text, marks: 0, effect: None };
 
 /// Takes the arguments of a program apart, its sub-commands included. `own`: the user's tables.
 pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
@@ -85,7 +88,22 @@ pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
         if !sub || at >= args.len() {
             break;
         }
-        // The first operand is the sub-command.
+        // The first operand is the sub-command, or, where the program has operands of its own and
+        // no sub-command of that name, one of those: `git reflog HEAD`, `git stash -- FILE`.
+        let parent = parsed.program.filter(|p| p.operands_known);
+        if let Some(parent) = parent {
+            if at > 0 && args[at - 1].plain() == Some("--") {
+                parsed.operands.extend(at..args.len());
+                break;
+            }
+            let named = args[at].plain().and_then(|word| find(&format!("{full} {word}"), own));
+            if named.is_none() && args[at].plain().is_some() {
+                parsed.operands.push(at);
+                at = piece(&mut parsed, args, at + 1, parent.stop);
+                parsed.operands.extend(at..args.len());
+                break;
+            }
+        }
         parsed.operands.push(at);
         parsed.subs += 1;
         let Some(word) = args[at].plain() else {
@@ -198,6 +216,13 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     let apart = program.is_none() && glued.is_some();
     if text.starts_with("--") || single || apart || exact.is_some() && glued.is_none() {
         let Some(spec) = whole else {
+            let back = program.and_then(|p| p.taken_back(name)).filter(|_| glued.is_none());
+            if let Some(spec) = back {
+                push(name, Some(&TAKEN_BACK), None);
+                let same = |o: &Found| o.spec.is_some_and(|s| std::ptr::eq(s, spec));
+                parsed.options.retain(|o| !same(o));
+                return 1;
+            }
             push(name, None, glued.map(|n| arg.rest(n)));
             if glued.is_none() && next.is_some_and(|v| !v.start().starts_with('-')) {
                 parsed.doubtful.push(at + 1);

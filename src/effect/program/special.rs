@@ -1,19 +1,19 @@
 //! Programs whose arguments follow no common pattern: find, dd, tar, git's tree, shells, curl ...
 
 mod files;
+mod forge;
 mod git;
+mod packages;
 mod remote;
 mod wrap;
 
 pub use files::found;
 use files::{dd, find, gzip, ln, tar};
-use git::{git_config, git_settings};
 use remote::{copy, docker_run, download, ssh};
 use wrap::{env, interpreter, shell, xargs};
 
 use super::effects::{Call, Next, joined, operands};
 use super::table::{Program, Role};
-use crate::effect::path::split;
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
@@ -27,7 +27,7 @@ pub fn run(
 ) -> bool {
     let values = call.operands();
     if call.name == "git" {
-        git_settings(out, call);
+        git::settings(out, call);
     }
     match program.special {
         "" => return false,
@@ -41,18 +41,6 @@ pub fn run(
         "env" => env(call, values, next, out),
         "copy" => copy(out, call, &values, dry),
         "gzip" => gzip(out, call, &values),
-        "git-tree" => {
-            operands(out, call, program, dry, next);
-            if !dry {
-                out.own_path(Word::Write, ".", Extent::Tree, Grade::Possible, call.span.clone());
-            }
-        }
-        "git-restore" => {
-            // Without --worktree, --staged leaves the files alone.
-            let staged = call.parsed.option("--staged").is_some()
-                && call.parsed.option("--worktree").is_none();
-            operands(out, call, program, dry || staged, next);
-        }
         "zip" => {
             operands(out, call, program, dry, next);
             if call.parsed.option("-m").is_some() {
@@ -70,65 +58,6 @@ pub fn run(
                 next.push(Next::Stdin { lang: "shell" });
             }
         }
-        "git-clean" => {
-            if !dry {
-                if values.is_empty() {
-                    out.own_path(
-                        Word::Delete,
-                        ".",
-                        Extent::Tree,
-                        Grade::Certain,
-                        call.span.clone(),
-                    );
-                }
-                for value in &values {
-                    out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
-                }
-            }
-        }
-        "git-config" => git_config(out, call, &values),
-        "git-clone" => {
-            if let Some(url) = values.first() {
-                if url.plain().is_some_and(|t| t.starts_with("ext::")) {
-                    out.unknown("git's ext transport runs a command", url.span.clone());
-                }
-                if url.start().contains("://") || url.start().contains('@') || url.text.is_none() {
-                    out.contact(url, false, Source::Operand);
-                } else {
-                    out.path(Word::Read, url, Extent::Tree, Grade::Certain, Source::Operand);
-                }
-                let name = url.plain().map(|t| {
-                    split(t.trim_end_matches('/'))
-                        .1
-                        .trim_end_matches(".git")
-                        .rsplit(':')
-                        .next()
-                        .unwrap_or_default()
-                        .to_string()
-                });
-                let target = match (values.get(1), name) {
-                    (Some(dir), _) => dir.clone(),
-                    (None, Some(name)) => Value::known(name, url.span.clone()),
-                    (None, None) => {
-                        Value { prefix: Some("./".to_string()), ..Value::unknown(url.span.clone()) }
-                    }
-                };
-                out.path(Word::Write, &target, Extent::Tree, Grade::Certain, Source::Operand);
-            }
-        }
-        "git-bisect" => {
-            if values.first().and_then(Value::plain) == Some("run") && values.len() > 1 {
-                next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: false });
-            }
-            out.own_path(Word::Write, ".", Extent::Tree, Grade::Possible, call.span.clone());
-        }
-        "git-submodule" => {
-            if let Some(at) = values.iter().position(|v| v.plain() == Some("foreach")) {
-                next.push(joined(&values[at + 1..]));
-            }
-            out.own_path(Word::Write, ".", Extent::Tree, Grade::Possible, call.span.clone());
-        }
-        "git-filter" => out.unknown("git filter-branch runs its arguments", call.span.clone()),
         "kubectl-exec" => {
             let from = call.args.iter().position(|a| a.plain() == Some("--")).map(|at| at + 1);
             let words: Vec<Value> = match from {
@@ -147,6 +76,14 @@ pub fn run(
                 out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
             }
         }
+        "api" => forge::api(out, call, &values),
+        "gh-alias" => forge::alias(out, &values),
+        "gh-clone" => forge::clone(out, &values),
+        "packages" => packages::packages(out, call, program, &values, dry),
+        "runner" => packages::runner(out, program, &values, next),
+        "script" => packages::script(out, program, &values, next),
+        "npm-config" | "pip-config" => packages::config(out, call, program, &values),
+        "maven" => packages::build(out, call, &values, dry),
         "download" => download(out, call, &values, dry),
         "ssh" => ssh(out, call, values, next),
         "flag-c" => {
@@ -203,6 +140,7 @@ pub fn run(
             // make, npm run, cargo test: opaque, but a directory or file option was handled above.
         }
         "docker-run" => docker_run(out, call, &values, next),
+        _ if git::run(out, call, program, dry, next) => {}
         other => {
             debug_assert!(false, "no such special: {other}");
             out.unknown("a program table names code that does not exist", call.span.clone());

@@ -205,7 +205,15 @@ impl Program {
         options.iter().find(|o| o.names.contains(&name))
     }
 
-    /// The only long option that begins so, where abbreviations are allowed.
+    /// The option that git's `--no-NAME` takes back.
+    pub fn taken_back(&self, name: &str) -> Option<&'static OptSpec> {
+        let plain = format!("--{}", name.strip_prefix("--no-")?);
+        let git = self.name.starts_with("git ");
+        self.option(&plain).or_else(|| self.abbreviated(&plain)).filter(|_| git)
+    }
+
+    /// The only long option that begins so, where abbreviations are allowed; `--help` is none, so
+    /// that it hides no other (`git reset --h`).
     pub fn abbreviated(&self, name: &str) -> Option<&'static OptSpec> {
         let options: &'static [OptSpec] = self.options;
         if !self.abbreviate || name.len() < 3 {
@@ -213,6 +221,7 @@ impl Program {
         }
         let mut found = options
             .iter()
+            .filter(|o| o.marks & mark::ONLY == 0)
             .filter(|o| o.names.iter().any(|n| n.starts_with("--") && n.starts_with(name)));
         let first = found.next()?;
         found.next().is_none().then_some(first)
