@@ -162,6 +162,12 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
             }
             return;
         }
+        // `:!cmd`, `:%!cmd`, not `:wq!`.
+        "vim" if text.split('!').rev().skip(1).any(|t| !t.ends_with(char::is_alphabetic)) => {
+            out.push(Word::Code, Grade::Certain, Source::Operand, span.clone());
+            out.unknown("an editor's command that may start a program", span);
+            return;
+        }
         _ => {}
     }
     out.push(Word::Code, Grade::Certain, Source::Operand, span.clone());

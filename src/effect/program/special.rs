@@ -3,6 +3,7 @@
 mod files;
 mod forge;
 mod git;
+mod machine;
 mod packages;
 mod remote;
 mod wrap;
@@ -13,7 +14,7 @@ use remote::{copy, docker_run, download, ssh};
 use wrap::{env, interpreter, shell, xargs};
 
 use super::effects::{Call, Next, joined, operands};
-use super::table::{Program, Role};
+use super::table::{Program, Role, mark};
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
@@ -54,6 +55,8 @@ pub fn run(
             operands(out, call, program, dry, next);
             let named =
                 call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
+            // `at -f FILE`, `at -d JOB`: nothing is read from there.
+            let named = named || call.parsed.has(mark::SPARE);
             if !named && !next.iter().any(|n| matches!(n, Next::Words { .. })) {
                 next.push(Next::Stdin { lang: "shell" });
             }
@@ -124,6 +127,12 @@ pub fn run(
                 }
             }
         }
+        "machine" => machine::machine(out, call, &values, dry),
+        "parted" => machine::parted(out, &values, dry),
+        "cpio" => machine::cpio(out, call, &values),
+        "chattr" => machine::chattr(out, call, program, &values, next),
+        "open" => machine::open(out, &values),
+        "kill" if call.name == "fuser" && !call.parsed.has(mark::SPARE) => {}
         "kill" => out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone()),
         "script-file" => {
             // The first operand is a file that runs, the others are its own.
