@@ -66,6 +66,7 @@ impl Call<'_> {
 /// Emits the effects of a call; what it runs in turn is handed back.
 pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let mut next = Vec::new();
+    special::common(out, call);
     let Some(program) = call.parsed.program else {
         opaque(out, call);
         return next;

@@ -18,6 +18,13 @@ use super::table::{Program, Role, mark};
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
+/// What holds for every sub-command of a program, also for those that nobody knows.
+pub fn common(out: &mut Emitter, call: &Call) {
+    if matches!(call.name, "git" | "hub") {
+        git::settings(out, call);
+    }
+}
+
 /// Runs the program's own code; false = it has none, the row says everything.
 pub fn run(
     out: &mut Emitter,
@@ -27,9 +34,6 @@ pub fn run(
     next: &mut Vec<Next>,
 ) -> bool {
     let values = call.operands();
-    if call.name == "git" {
-        git::settings(out, call);
-    }
     match program.special {
         "" => return false,
         "find" => find(out, call, next),

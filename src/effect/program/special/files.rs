@@ -171,6 +171,16 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
             }
         }
     }
+    for option in call.parsed.options.iter().filter(|o| o.name.starts_with("--checkpoint-a")) {
+        // `--checkpoint-action=exec=CMD`; the others print.
+        match option.value.as_ref().map(|v| (v, v.plain())) {
+            Some((value, Some(text))) if text.starts_with("exec=") => {
+                next.push(Next::Script { text: value.rest(5), rest: Vec::new() });
+            }
+            Some((value, None)) => out.unknown("tar with an unknown action", value.span.clone()),
+            _ => {}
+        }
+    }
     let reading = matches!(mode, Some('x' | 't' | 'd'));
     let start = call.parsed.option("-C").and_then(|o| o.value.clone()).or(start);
     if let Some(archive) = archive.filter(|a| a.plain() != Some("-")) {
