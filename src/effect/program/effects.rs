@@ -68,6 +68,10 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let mut next = Vec::new();
     special::common(out, call);
     let Some(program) = call.parsed.program else {
+        let verb = call.parsed.subs.checked_sub(1).map(|at| &call.args[call.parsed.operands[at]]);
+        if let Some(verb) = verb.filter(|verb| verb.text.is_none()) {
+            out.unknown("a sub-command known only at run time", verb.span.clone());
+        }
         opaque(out, call);
         return next;
     };
