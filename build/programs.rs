@@ -44,9 +44,12 @@ pub fn generate() {
     for (name, meaning) in &names {
         let _ = writeln!(out, "({name:?}, {meaning:?}),");
     }
-    out.push_str("];\n/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
-    // Lists that several programs share are stored once.
+    out.push_str(
+        "];\n/// Every program, sorted by name.\npub static PROGRAMS: &[(&str, &Program)] = &[\n",
+    );
+    // What several programs share is stored once.
     let mut lists = BTreeMap::new();
+    let mut rows = BTreeMap::new();
     for (name, own) in &all {
         let mut entry = whole(&all, own);
         if let Some(extra) = entry.remove("extra") {
@@ -60,9 +63,15 @@ pub fn generate() {
         if parent.is_some_and(|p| flag(p, "abbreviate")) {
             entry.insert("abbreviate".into(), Value::Boolean(true));
         }
-        program(&mut out, &mut lists, name, &entry, &names);
+        let body = program(&mut lists, name, &entry, &names);
+        let next = rows.len();
+        let row = rows.entry(body).or_insert((next, name)).0;
+        let _ = writeln!(out, "({name:?}, &ROW_{row}),");
     }
     out.push_str("];\n");
+    for (body, (at, name)) in &rows {
+        let _ = writeln!(out, "static ROW_{at}: Program = Program {{ name: {name:?}, {body} }};");
+    }
     for (list, at) in &lists {
         let _ = writeln!(out, "static OPTIONS_{at}: &[OptSpec] = &[{list}];");
     }
@@ -135,12 +144,11 @@ fn camel(name: &str) -> String {
 }
 
 fn program(
-    out: &mut String,
     lists: &mut BTreeMap<String, usize>,
     name: &str,
     entry: &Table,
     names: &BTreeMap<String, String>,
-) {
+) -> String {
     let fail = |why: String| -> ! { panic!("[{name}] {why}") };
     let word = |word: &str| {
         if !word.contains('.') {
@@ -161,36 +169,51 @@ fn program(
         None => "None".into(),
     };
     let known = entry.contains_key("operands");
-    let mut options = String::new();
+    // Options that differ in nothing but their names share one entry: `each`.
+    let mut specs: Vec<(Vec<String>, String)> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
     for line in list(entry, "options") {
         let option = row::option(line).unwrap_or_else(|why| fail(why));
-        let spellings: String = option.names.iter().map(|n| format!("{n:?},")).collect();
         let (arity, kind) = match option.value {
             None => ("None", role("text")),
             Some((kind, false)) => ("Value", role(kind)),
             Some((kind, true)) => ("Optional", role(kind)),
         };
-        let marks = option.marks.iter();
-        let bits: Vec<String> =
+        let each = option.names.len() == 1 || option.marks.contains(&"each");
+        let marks = option.marks.iter().filter(|m| **m != "each");
+        let mut bits: Vec<String> =
             marks.map(|m| format!("mark::{}", m.to_uppercase().replace('-', "_"))).collect();
+        if each {
+            bits.push("mark::EACH".into());
+        }
         let bits = if bits.is_empty() { "0".into() } else { bits.join("|") };
         let effect = match option.effect {
-            Some(effect) => format!("Some({})", word(effect)),
+            Some(effect) => format!("Some(&{})", word(effect)),
             None => "None".into(),
         };
-        let _ = write!(
-            options,
-            "OptSpec {{ names: &[{spellings}], arity: Arity::{arity}, role: {kind}, marks: {bits}, \
-             effect: {effect} }},"
-        );
+        let rest = format!("arity: Arity::{arity}, role: {kind}, marks: {bits}, effect: {effect}");
+        // Of a name that stands twice, the first counts.
+        let mut own: Vec<String> = option.names.iter().map(|name| name.to_string()).collect();
+        own.retain(|name| seen.insert(name.clone()));
+        if own.is_empty() {
+            continue;
+        }
+        match specs.iter_mut().find(|(_, other)| each && *other == rest) {
+            Some((names, _)) => names[0] = format!("{} {}", names[0], own.join(" ")),
+            None if each => specs.push((vec![own.join(" ")], rest)),
+            None => specs.push((own, rest)),
+        }
+    }
+    let mut options = String::new();
+    for (names, rest) in specs {
+        let _ = write!(options, "OptSpec {{ names: &{names:?}, {rest} }},");
     }
     let next = lists.len();
     let options = lists.entry(options).or_insert(next);
-    let _ = writeln!(
-        out,
-        "Program {{ name: {name:?}, complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
+    format!(
+        "complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
          neutral: {}, abbreviate: {}, operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
-         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: OPTIONS_{options} }},",
+         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: OPTIONS_{options}",
         flag(entry, "complete"),
         flag(entry, "stop"),
         flag(entry, "sub"),
@@ -201,5 +224,5 @@ fn program(
         text(entry, "default"),
         text(entry, "special"),
         text(entry, "lang"),
-    );
+    )
 }

@@ -51,7 +51,7 @@ pub fn read(
             None => r.fault(
                 "unknown-program",
                 format!("no shipped entry is called `{same}`"),
-                did_you_mean(&same, table::PROGRAMS.iter().map(|p| p.name))
+                did_you_mean(&same, table::PROGRAMS.iter().map(|(name, _)| *name))
                     .map(|hint| format!("did you mean `{hint}`?")),
                 span,
             ),
@@ -166,7 +166,10 @@ fn options(
             arity,
             role: option.value.map_or(Role::Text, |(text, _)| role(text, span.clone(), r)),
             marks,
-            effect: option.effect.and_then(|text| word(text, span.clone(), r)),
+            effect: option
+                .effect
+                .and_then(|text| word(text, span.clone(), r))
+                .map(|word| &*Box::leak(Box::new(word))),
         });
     }
     specs.leak()

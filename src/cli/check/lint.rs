@@ -185,7 +185,7 @@ impl<'a> Lint<'a> {
     /// A named effect may come from any file's `[program]`, so that only all files together tell.
     fn unknown_effects(&mut self, world: &World<'_>) {
         let own = |program: &Program| {
-            let options = program.options.iter().filter_map(|option| option.effect);
+            let options = program.options.iter().filter_map(|option| option.effect.copied());
             program.effects.iter().copied().chain(options).collect::<Vec<Word>>()
         };
         let of_files: Vec<Word> =

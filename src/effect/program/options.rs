@@ -44,7 +44,7 @@ impl Parsed {
     pub fn option(&self, name: &str) -> Option<&Found> {
         self.options
             .iter()
-            .find(|o| o.name == name || o.spec.is_some_and(|s| s.names.contains(&name)))
+            .find(|o| o.name == name || o.spec.is_some_and(|s| s.aliases().contains(&name)))
     }
 
     /// The options in the shape that rules are matched against.
@@ -53,7 +53,7 @@ impl Parsed {
             .iter()
             .map(|o| Opt {
                 name: o.name.clone(),
-                aliases: o.spec.map_or(&[], |s| s.names),
+                aliases: o.spec.map_or(&[], OptSpec::aliases),
                 value: o.value.as_ref().map(Value::arg),
                 harmless: o.spec.is_some_and(harmless),
                 span: args.get(o.at).map_or(0..0, |a| a.span.clone()),
@@ -184,7 +184,7 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
 }
 
 fn plus(program: Option<&'static Program>, text: &str) -> bool {
-    program.is_some_and(|p| p.options.iter().any(|o| o.names.iter().any(|n| text.starts_with(n))))
+    program.is_some_and(|p| p.options.iter().any(|o| o.names().any(|n| text.starts_with(n))))
 }
 
 /// One argument that is an option or a bundle; returns how many arguments it takes.
@@ -206,8 +206,14 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     };
     let next = args.get(at + 1);
     let exact = program.and_then(|p| p.option(name));
-    let whole = exact
-        .or_else(|| program.filter(|_| name.starts_with("--")).and_then(|p| p.abbreviated(name)));
+    let cut = program.filter(|_| exact.is_none() && name.starts_with("--"));
+    let cut = cut.and_then(|p| p.abbreviated(name));
+    let whole = exact.or(cut.map(|(_, spec)| spec));
+    // `--har` is told as `--hard` where the table has no other spelling to tell it by.
+    let name = match cut {
+        Some((full, spec)) if spec.aliases().is_empty() => full,
+        _ => name,
+    };
     if arg.text.is_none() && glued.is_none() && !text.contains('=') && whole.is_none_or(|_| true) {
         // `-$x` or `--opt$x`: nobody knows which.
         push(name, None, None);
@@ -219,7 +225,11 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
             let back = program.and_then(|p| p.taken_back(name)).filter(|_| glued.is_none());
             if let Some(spec) = back {
                 push(name, Some(&TAKEN_BACK), None);
-                let same = |o: &Found| o.spec.is_some_and(|s| std::ptr::eq(s, spec));
+                let plain = name.replacen("--no-", "--", 1);
+                let same = |o: &Found| {
+                    o.spec.is_some_and(|s| std::ptr::eq(s, spec))
+                        && (!spec.aliases().is_empty() || o.name.starts_with(&plain))
+                };
                 parsed.options.retain(|o| !same(o));
                 return 1;
             }

@@ -131,12 +131,14 @@ marks! {
     ONLY = "only" 19,
     /// Changes the machine's state.
     SYSTEM = "system" 20,
+    /// Every name is an option of its own, no other spelling of the first.
+    EACH = "each" 21,
 }
 
 /// One option of a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptSpec {
-    /// Every spelling, with its dashes.
+    /// Every spelling, with its dashes; with [`mark::EACH`] one text with all of them.
     pub names: &'static [&'static str],
     /// Does it take a value?
     pub arity: Arity,
@@ -145,7 +147,19 @@ pub struct OptSpec {
     /// What else it does: bits of [`mark`].
     pub marks: u32,
     /// The named effect that it adds.
-    pub effect: Option<Word>,
+    pub effect: Option<&'static Word>,
+}
+
+impl OptSpec {
+    /// Every name, spelling or not.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.names.iter().flat_map(|names| names.split(' '))
+    }
+
+    /// The other spellings of the same option.
+    pub fn aliases(&self) -> &'static [&'static str] {
+        if self.marks & mark::EACH == 0 { self.names } else { &[] }
+    }
 }
 
 /// What is known of one program, or of one sub-command (`git push`).
@@ -194,7 +208,7 @@ pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> 
     if let Some(found) = own.iter().find(|p| p.name == name) {
         return Some(found);
     }
-    PROGRAMS.binary_search_by(|p| p.name.cmp(name)).ok().map(|i| &PROGRAMS[i])
+    PROGRAMS.binary_search_by(|(own, _)| own.cmp(&name)).ok().map(|i| PROGRAMS[i].1)
 }
 
 impl Program {
@@ -202,19 +216,21 @@ impl Program {
     pub fn option(&self, name: &str) -> Option<&'static OptSpec> {
         // `options` is 'static itself, so the reference outlives `self`.
         let options: &'static [OptSpec] = self.options;
-        options.iter().find(|o| o.names.contains(&name))
+        options.iter().find(|o| o.names().any(|n| n == name))
     }
 
     /// The option that git's `--no-NAME` takes back.
     pub fn taken_back(&self, name: &str) -> Option<&'static OptSpec> {
         let plain = format!("--{}", name.strip_prefix("--no-")?);
         let git = self.name.starts_with("git ");
-        self.option(&plain).or_else(|| self.abbreviated(&plain)).filter(|_| git)
+        self.option(&plain)
+            .or_else(|| self.abbreviated(&plain).map(|found| found.1))
+            .filter(|_| git)
     }
 
     /// The only long option that begins so, where abbreviations are allowed; `--help` is none, so
     /// that it hides no other (`git reset --h`).
-    pub fn abbreviated(&self, name: &str) -> Option<&'static OptSpec> {
+    pub fn abbreviated(&self, name: &str) -> Option<(&'static str, &'static OptSpec)> {
         let options: &'static [OptSpec] = self.options;
         if !self.abbreviate || name.len() < 3 {
             return None;
@@ -222,8 +238,11 @@ impl Program {
         let mut found = options
             .iter()
             .filter(|o| o.marks & mark::ONLY == 0)
-            .filter(|o| o.names.iter().any(|n| n.starts_with("--") && n.starts_with(name)));
-        let first = found.next()?;
-        found.next().is_none().then_some(first)
+            .flat_map(|o| o.names().map(move |n| (n, o)))
+            .filter(|(n, _)| n.starts_with("--") && n.starts_with(name));
+        let (full, first) = found.next()?;
+        // Two spellings of one option are no contradiction.
+        let same = |o: &OptSpec| std::ptr::eq(o, first) && o.marks & mark::EACH == 0;
+        found.all(|(_, o)| same(o)).then_some((full, first))
     }
 }
