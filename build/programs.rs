@@ -169,8 +169,8 @@ fn program(
         None => "None".into(),
     };
     let known = entry.contains_key("operands");
-    // Options that differ in nothing but their names share one entry: `each`.
-    let mut specs: Vec<(Vec<String>, String)> = Vec::new();
+    // Options that differ in nothing but their names share one entry: `-a,--all -b`.
+    let mut specs: Vec<(String, String)> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     for line in list(entry, "options") {
         let option = row::option(line).unwrap_or_else(|why| fail(why));
@@ -179,13 +179,10 @@ fn program(
             Some((kind, false)) => ("Value", role(kind)),
             Some((kind, true)) => ("Optional", role(kind)),
         };
-        let each = option.names.len() == 1 || option.marks.contains(&"each");
+        let each = option.marks.contains(&"each");
         let marks = option.marks.iter().filter(|m| **m != "each");
-        let mut bits: Vec<String> =
+        let bits: Vec<String> =
             marks.map(|m| format!("mark::{}", m.to_uppercase().replace('-', "_"))).collect();
-        if each {
-            bits.push("mark::EACH".into());
-        }
         let bits = if bits.is_empty() { "0".into() } else { bits.join("|") };
         let effect = match option.effect {
             Some(effect) => format!("Some(&{})", word(effect)),
@@ -198,15 +195,15 @@ fn program(
         if own.is_empty() {
             continue;
         }
-        match specs.iter_mut().find(|(_, other)| each && *other == rest) {
-            Some((names, _)) => names[0] = format!("{} {}", names[0], own.join(" ")),
-            None if each => specs.push((vec![own.join(" ")], rest)),
+        let own = own.join(if each { " " } else { "," });
+        match specs.iter_mut().find(|(_, other)| *other == rest) {
+            Some((names, _)) => *names = format!("{names} {own}"),
             None => specs.push((own, rest)),
         }
     }
     let mut options = String::new();
     for (names, rest) in specs {
-        let _ = write!(options, "OptSpec {{ names: &{names:?}, {rest} }},");
+        let _ = write!(options, "OptSpec {{ names: {names:?}, {rest} }},");
     }
     let next = lists.len();
     let options = lists.entry(options).or_insert(next);

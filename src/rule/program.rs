@@ -155,14 +155,14 @@ fn options(
                 }
             }
         }
-        let names: Vec<&'static str> = option.names.iter().map(|name| keep(name)).collect();
+        let names = option.names.join(if marks & mark::EACH == 0 { "," } else { " " });
         let arity = match option.value {
             None => Arity::None,
             Some((_, false)) => Arity::Value,
             Some((_, true)) => Arity::Optional,
         };
         specs.push(OptSpec {
-            names: names.leak(),
+            names: keep(&names),
             arity,
             role: option.value.map_or(Role::Text, |(text, _)| role(text, span.clone(), r)),
             marks,

@@ -131,15 +131,16 @@ marks! {
     ONLY = "only" 19,
     /// Changes the machine's state.
     SYSTEM = "system" 20,
-    /// Every name is an option of its own, no other spelling of the first.
+    /// Every name of the line is an option of its own, no spelling of the first.
     EACH = "each" 21,
 }
 
 /// One option of a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptSpec {
-    /// Every spelling, with its dashes; with [`mark::EACH`] one text with all of them.
-    pub names: &'static [&'static str],
+    /// The options that this entry describes, with their dashes: `-a,--all -b`. A comma stands
+    /// between spellings of one option.
+    pub names: &'static str,
     /// Does it take a value?
     pub arity: Arity,
     /// What the value is.
@@ -150,15 +151,19 @@ pub struct OptSpec {
     pub effect: Option<&'static Word>,
 }
 
-impl OptSpec {
-    /// Every name, spelling or not.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.names.iter().flat_map(|names| names.split(' '))
-    }
+/// An option of a program, found in its table.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// Its spellings: `-a,--all`.
+    pub names: &'static str,
+    /// What it does.
+    pub spec: &'static OptSpec,
+}
 
-    /// The other spellings of the same option.
-    pub fn aliases(&self) -> &'static [&'static str] {
-        if self.marks & mark::EACH == 0 { self.names } else { &[] }
+impl OptSpec {
+    /// Each option with all its spellings.
+    pub fn options(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.names.split(' ')
     }
 }
 
@@ -212,37 +217,36 @@ pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> 
 }
 
 impl Program {
-    /// The option of that exact spelling.
-    pub fn option(&self, name: &str) -> Option<&'static OptSpec> {
+    /// The option of that exact spelling, with all its spellings.
+    pub fn option(&self, name: &str) -> Option<Known> {
         // `options` is 'static itself, so the reference outlives `self`.
         let options: &'static [OptSpec] = self.options;
-        options.iter().find(|o| o.names().any(|n| n == name))
+        options.iter().find_map(|spec| {
+            let names = spec.options().find(|names| names.split(',').any(|n| n == name))?;
+            Some(Known { names, spec })
+        })
     }
 
     /// The option that git's `--no-NAME` takes back.
-    pub fn taken_back(&self, name: &str) -> Option<&'static OptSpec> {
+    pub fn taken_back(&self, name: &str) -> Option<Known> {
         let plain = format!("--{}", name.strip_prefix("--no-")?);
         let git = self.name.starts_with("git ");
-        self.option(&plain)
-            .or_else(|| self.abbreviated(&plain).map(|found| found.1))
-            .filter(|_| git)
+        self.option(&plain).or_else(|| self.abbreviated(&plain)).filter(|_| git)
     }
 
     /// The only long option that begins so, where abbreviations are allowed; `--help` is none, so
     /// that it hides no other (`git reset --h`).
-    pub fn abbreviated(&self, name: &str) -> Option<(&'static str, &'static OptSpec)> {
+    pub fn abbreviated(&self, name: &str) -> Option<Known> {
         let options: &'static [OptSpec] = self.options;
         if !self.abbreviate || name.len() < 3 {
             return None;
         }
-        let mut found = options
-            .iter()
-            .filter(|o| o.marks & mark::ONLY == 0)
-            .flat_map(|o| o.names().map(move |n| (n, o)))
-            .filter(|(n, _)| n.starts_with("--") && n.starts_with(name));
-        let (full, first) = found.next()?;
-        // Two spellings of one option are no contradiction.
-        let same = |o: &OptSpec| std::ptr::eq(o, first) && o.marks & mark::EACH == 0;
-        found.all(|(_, o)| same(o)).then_some((full, first))
+        let specs = options.iter().filter(|spec| spec.marks & mark::ONLY == 0);
+        let mut found =
+            specs.flat_map(|spec| spec.options().map(move |names| Known { names, spec })).filter(
+                |known| known.names.split(',').any(|n| n.starts_with("--") && n.starts_with(name)),
+            );
+        let first = found.next()?;
+        found.next().is_none().then_some(first)
     }
 }
