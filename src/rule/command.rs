@@ -407,7 +407,7 @@ mod tests {
                     value.map(|v| Arg { text: Some(v.into()), glob: false, span: span.clone() });
                 let opt = |name: &str| Opt {
                     name: name.into(),
-                    aliases: if name == "-f" { &["--force"] } else { &[] },
+                    aliases: if name == "-f" { vec!["--force"] } else { vec![] },
                     value: value.clone(),
                     harmless: name == "-v",
                     span: span.clone(),
