@@ -32,7 +32,9 @@ pub fn generate() {
             for key in entry.keys() {
                 assert!(row::KEYS.contains(&key.as_str()), "{}: [{name}] {key}?", file.display());
             }
-            assert!(all.insert(name.clone(), entry).is_none(), "{name} is described twice");
+            for name in spelled(&name) {
+                assert!(all.insert(name.clone(), entry.clone()).is_none(), "{name} stands twice");
+            }
         }
     }
     let names = named_effects();
@@ -42,37 +44,65 @@ pub fn generate() {
     for (name, meaning) in &names {
         let _ = writeln!(out, "({name:?}, {meaning:?}),");
     }
-    out.push_str("];\n/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
-    let mut specs = BTreeMap::new();
+    out.push_str(
+        "];\n/// Every program, sorted by name.\npub static PROGRAMS: &[(&str, &Program)] = &[\n",
+    );
+    // What several programs share is stored once.
+    let mut lists = BTreeMap::new();
+    let mut rows = BTreeMap::new();
     for (name, own) in &all {
-        let mut entry = own.clone();
-        if let Some(Value::String(same)) = own.get("same") {
-            let base = all.get(same).unwrap_or_else(|| panic!("[{name}] same = {same}?"));
-            entry = base.clone();
-            for (key, value) in own {
-                if key != "same" {
-                    entry.insert(key.clone(), value.clone());
-                }
-            }
-        }
+        let mut entry = whole(&all, own);
         if let Some(extra) = entry.remove("extra") {
             let list = entry.entry("options").or_insert_with(|| Value::Array(Vec::new()));
             if let (Value::Array(list), Value::Array(extra)) = (list, extra) {
                 list.extend(extra);
             }
         }
-        program(&mut out, name, &entry, &names, &mut specs);
+        // What git reads of its options holds for its sub-commands.
+        let parent = name.split_once(' ').and_then(|(parent, _)| all.get(parent));
+        if parent.is_some_and(|p| flag(p, "abbreviate")) {
+            entry.insert("abbreviate".into(), Value::Boolean(true));
+        }
+        let body = program(&mut lists, name, &entry, &names);
+        let next = rows.len();
+        let row = rows.entry(body).or_insert((next, name)).0;
+        let _ = writeln!(out, "({name:?}, &ROW_{row}),");
     }
     out.push_str("];\n");
-    let mut pool: Vec<(usize, &String)> = specs.iter().map(|(spec, at)| (*at, spec)).collect();
-    pool.sort_unstable();
-    let _ = writeln!(out, "static OPTIONS: [OptSpec; {}] = [", pool.len());
-    for (_, spec) in pool {
-        out.push_str(spec);
+    for (body, (at, name)) in &rows {
+        let _ = writeln!(out, "static ROW_{at}: Program = Program {{ name: {name:?}, {body} }};");
     }
-    out.push_str("];\n");
+    for (list, at) in &lists {
+        let _ = writeln!(out, "static OPTIONS_{at}: &[OptSpec] = &[{list}];");
+    }
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
     fs::write(Path::new(&dir).join("programs.rs"), out).expect("OUT_DIR is writable");
+}
+
+/// `gh pr {list,view}` is a name for each.
+fn spelled(name: &str) -> Vec<String> {
+    let Some((before, rest)) = name.split_once('{') else { return vec![name.to_string()] };
+    let (list, after) = rest.split_once('}').unwrap_or_else(|| panic!("[{name}] lacks a brace"));
+    list.split(',').flat_map(|verb| spelled(&format!("{before}{verb}{after}"))).collect()
+}
+
+/// An entry with what it takes from others by `same`.
+fn whole(all: &BTreeMap<String, Table>, own: &Table) -> Table {
+    let Some(Value::String(same)) = own.get("same") else { return own.clone() };
+    let base = all.get(same).unwrap_or_else(|| panic!("same = {same}?"));
+    let mut entry = whole(all, base);
+    if own.contains_key("options") {
+        entry.remove("extra");
+    }
+    for (key, value) in own.iter().filter(|(key, _)| *key != "same") {
+        match (entry.get_mut(key), value) {
+            (Some(Value::Array(base)), Value::Array(more)) if key == "extra" => {
+                base.extend(more.iter().cloned());
+            }
+            _ => drop(entry.insert(key.clone(), value.clone())),
+        }
+    }
+    entry
 }
 
 fn flag(entry: &Table, key: &str) -> bool {
@@ -114,12 +144,11 @@ fn camel(name: &str) -> String {
 }
 
 fn program(
-    out: &mut String,
+    lists: &mut BTreeMap<String, usize>,
     name: &str,
     entry: &Table,
     names: &BTreeMap<String, String>,
-    specs: &mut BTreeMap<String, usize>,
-) {
+) -> String {
     let fail = |why: String| -> ! { panic!("[{name}] {why}") };
     let word = |word: &str| {
         if !word.contains('.') {
@@ -140,16 +169,18 @@ fn program(
         None => "None".into(),
     };
     let known = entry.contains_key("operands");
-    let mut options = String::new();
+    // Options that differ in nothing but their names share one entry: `-a,--all -b`.
+    let mut specs: Vec<(String, String)> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
     for line in list(entry, "options") {
         let option = row::option(line).unwrap_or_else(|why| fail(why));
-        let spellings = option.names.join(" ");
         let (arity, kind) = match option.value {
             None => ("None", role("text")),
             Some((kind, false)) => ("Value", role(kind)),
             Some((kind, true)) => ("Optional", role(kind)),
         };
-        let marks = option.marks.iter();
+        let each = option.marks.contains(&"each");
+        let marks = option.marks.iter().filter(|m| **m != "each");
         let bits: Vec<String> =
             marks.map(|m| format!("mark::{}", m.to_uppercase().replace('-', "_"))).collect();
         let bits = if bits.is_empty() { "0".into() } else { bits.join("|") };
@@ -157,20 +188,29 @@ fn program(
             Some(effect) => format!("Some(&{})", word(effect)),
             None => "None".into(),
         };
-        let spec = format!(
-            "OptSpec {{ names: {spellings:?}, arity: Arity::{arity}, role: {kind}, marks: {bits}, \
-             effect: {effect} }},"
-        );
-        // Many programs have the same options: each is there once.
-        let next = specs.len();
-        let at = *specs.entry(spec).or_insert(next);
-        let _ = write!(options, "&OPTIONS[{at}],");
+        let rest = format!("arity: Arity::{arity}, role: {kind}, marks: {bits}, effect: {effect}");
+        // Of a name that stands twice, the first counts.
+        let mut own: Vec<String> = option.names.iter().map(|name| name.to_string()).collect();
+        own.retain(|name| seen.insert(name.clone()));
+        if own.is_empty() {
+            continue;
+        }
+        let own = own.join(if each { " " } else { "," });
+        match specs.iter_mut().find(|(_, other)| *other == rest) {
+            Some((names, _)) => *names = format!("{names} {own}"),
+            None => specs.push((own, rest)),
+        }
     }
-    let _ = writeln!(
-        out,
-        "Program {{ name: {name:?}, complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
+    let mut options = String::new();
+    for (names, rest) in specs {
+        let _ = write!(options, "OptSpec {{ names: {names:?}, {rest} }},");
+    }
+    let next = lists.len();
+    let options = lists.entry(options).or_insert(next);
+    format!(
+        "complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
          neutral: {}, abbreviate: {}, operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
-         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: &[{options}] }},",
+         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: OPTIONS_{options}",
         flag(entry, "complete"),
         flag(entry, "stop"),
         flag(entry, "sub"),
@@ -181,5 +221,5 @@ fn program(
         text(entry, "default"),
         text(entry, "special"),
         text(entry, "lang"),
-    );
+    )
 }

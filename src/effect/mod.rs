@@ -191,8 +191,8 @@ pub struct Arg {
 pub struct Opt {
     /// As spelled, with its dashes, without the value: `-f`, `--force`.
     pub name: String,
-    /// Every spelling of the same option by the program's table, blanks between.
-    pub aliases: &'static str,
+    /// The other spellings of the same option, from the program's table.
+    pub aliases: Vec<&'static str>,
     /// Its value, in whichever form it was given.
     pub value: Option<Arg>,
     /// Known by the program's table to neither execute nor write anything that is not an effect of

@@ -51,7 +51,7 @@ pub fn read(
             None => r.fault(
                 "unknown-program",
                 format!("no shipped entry is called `{same}`"),
-                did_you_mean(&same, table::PROGRAMS.iter().map(|p| p.name))
+                did_you_mean(&same, table::PROGRAMS.iter().map(|(name, _)| *name))
                     .map(|hint| format!("did you mean `{hint}`?")),
                 span,
             ),
@@ -134,9 +134,9 @@ fn operands(value: &Spanned<DeValue<'_>>, program: &mut Program, r: &mut Reader<
 
 fn options(
     value: &Spanned<DeValue<'_>>,
-    base: &'static [&'static OptSpec],
+    base: &'static [OptSpec],
     r: &mut Reader<'_>,
-) -> &'static [&'static OptSpec] {
+) -> &'static [OptSpec] {
     let mut specs = base.to_vec();
     for (line, span) in r.strings(value) {
         let option = match row::option(&line) {
@@ -155,13 +155,14 @@ fn options(
                 }
             }
         }
+        let names = option.names.join(if marks & mark::EACH == 0 { "," } else { " " });
         let arity = match option.value {
             None => Arity::None,
             Some((_, false)) => Arity::Value,
             Some((_, true)) => Arity::Optional,
         };
-        let spec = OptSpec {
-            names: keep(&option.names.join(" ")),
+        specs.push(OptSpec {
+            names: keep(&names),
             arity,
             role: option.value.map_or(Role::Text, |(text, _)| role(text, span.clone(), r)),
             marks,
@@ -169,8 +170,7 @@ fn options(
                 .effect
                 .and_then(|text| word(text, span.clone(), r))
                 .map(|word| &*Box::leak(Box::new(word))),
-        };
-        specs.push(Box::leak(Box::new(spec)));
+        });
     }
     specs.leak()
 }

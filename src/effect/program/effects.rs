@@ -76,7 +76,12 @@ impl Call<'_> {
 /// Emits the effects of a call; what it runs in turn is handed back.
 pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let mut next = Vec::new();
+    special::common(out, call);
     let Some(program) = call.parsed.program else {
+        let verb = call.parsed.subs.checked_sub(1).map(|at| &call.args[call.parsed.operands[at]]);
+        if let Some(verb) = verb.filter(|verb| verb.text.is_none()) {
+            out.unknown("a sub-command known only at run time", verb.span.clone());
+        }
         opaque(out, call);
         return next;
     };
@@ -268,7 +273,7 @@ pub fn role(
         Role::Read => {
             out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
             if call.parsed.has(mark::INPLACE) && !dry {
-                out.path(Word::Write, value, Extent::Exact, Grade::Certain, Source::Operand);
+                device(out, value);
             }
         }
         Role::ReadTree => {
@@ -296,9 +301,8 @@ pub fn role(
         }
         Role::Target => target(out, call, &call.operands(), value, dry),
         Role::Permission => change(out, Word::Permission, tree(call)),
-        Role::Device => {
-            change(out, Word::Write, Extent::Exact);
-        }
+        Role::Device if dry => {}
+        Role::Device => device(out, value),
         Role::Host | Role::Url => {
             let text = value.text.as_deref().unwrap_or_default();
             if let Some(file) = text.strip_prefix("file://") {
@@ -348,6 +352,16 @@ pub fn role(
         Role::Code => code::emit(out, lang, value, next),
         Role::Command | Role::Joined => {}
         Role::MaybePath => maybe_path(out, value),
+    }
+}
+
+/// A file is written; below `/dev` that is the machine's own state.
+pub fn device(out: &mut Emitter, value: &Value) {
+    let from = out.analysis.effects.len();
+    out.path(Word::Write, value, Extent::Exact, Grade::Certain, Source::Operand);
+    let disk = out.analysis.effects.get(from).and_then(|e| e.path.as_ref());
+    if disk.is_some_and(|target| target.resolved.starts_with("/dev/")) {
+        out.push(Word::System, Grade::Certain, Source::Program, value.span.clone());
     }
 }
 

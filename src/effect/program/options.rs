@@ -1,6 +1,6 @@
 //! Taking arguments apart: bundles, glued and separate values, abbreviations, `--`.
 
-use super::table::{Arity, OptSpec, Program, mark, program as find};
+use super::table::{Arity, Known, OptSpec, Program, Role, mark, program as find};
 use crate::effect::value::Value;
 use crate::effect::{Arg, Opt};
 
@@ -9,6 +9,8 @@ use crate::effect::{Arg, Opt};
 pub struct Found {
     /// Its name as spelled.
     pub name: String,
+    /// All its spellings, separated by commas, where the table has it.
+    pub names: &'static str,
     /// Its row, where the table has one.
     pub spec: Option<&'static OptSpec>,
     /// Its value.
@@ -42,7 +44,7 @@ impl Parsed {
 
     /// Is that option there, in any of its spellings?
     pub fn option(&self, name: &str) -> Option<&Found> {
-        self.options.iter().find(|o| o.name == name || o.spec.is_some_and(|s| s.is(name)))
+        self.options.iter().find(|o| o.name == name || o.names.split(',').any(|own| own == name))
     }
 
     /// The options in the shape that rules are matched against.
@@ -51,7 +53,7 @@ impl Parsed {
             .iter()
             .map(|o| Opt {
                 name: o.name.clone(),
-                aliases: o.spec.map_or("", |s| s.names),
+                aliases: o.names.split(',').filter(|n| !n.is_empty()).collect(),
                 value: o.value.as_ref().map(Value::arg),
                 harmless: o
                     .spec
@@ -63,7 +65,6 @@ impl Parsed {
 }
 
 fn harmless(spec: &OptSpec) -> bool {
-    use super::table::Role;
     // `--force` that is an effect of its own: an allow on the plain command does not mean it.
     spec.effect.is_none()
         && spec.marks & (mark::UNSAFE | mark::SCRIPT | mark::MODULE | mark::STDIN) == 0
@@ -72,6 +73,10 @@ fn harmless(spec: &OptSpec) -> bool {
             Role::Program | Role::Script | Role::Code | Role::Run | Role::Command | Role::Joined
         )
 }
+
+/// `--no-X`, where `--X` is an option: it takes that one back.
+static TAKEN_BACK: OptSpec =
+    OptSpec { names: "", arity: Arity::None, role: Role::Text, marks: 0, effect: None };
 
 /// Takes the arguments of a program apart, its sub-commands included. `own`: the user's tables.
 pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
@@ -85,7 +90,22 @@ pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
         if !sub || at >= args.len() {
             break;
         }
-        // The first operand is the sub-command.
+        // The first operand is the sub-command, or, where the program has operands of its own and
+        // no sub-command of that name, one of those: `git reflog HEAD`, `git stash -- FILE`.
+        let parent = parsed.program.filter(|p| p.operands_known);
+        if let Some(parent) = parent {
+            if at > 0 && args[at - 1].plain() == Some("--") {
+                parsed.operands.extend(at..args.len());
+                break;
+            }
+            let named = args[at].plain().and_then(|word| find(&format!("{full} {word}"), own));
+            if named.is_none() && args[at].plain().is_some() {
+                parsed.operands.push(at);
+                at = piece(&mut parsed, args, at + 1, parent.stop);
+                parsed.operands.extend(at..args.len());
+                break;
+            }
+        }
         parsed.operands.push(at);
         parsed.subs += 1;
         let Some(word) = args[at].plain() else {
@@ -166,7 +186,9 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
 }
 
 fn plus(program: Option<&'static Program>, text: &str) -> bool {
-    program.is_some_and(|p| p.options.iter().any(|o| o.names().any(|n| text.starts_with(n))))
+    program.is_some_and(|p| {
+        p.options.iter().any(|o| o.names.split([' ', ',']).any(|n| text.starts_with(n)))
+    })
 }
 
 /// One argument that is an option or a bundle; returns how many arguments it takes.
@@ -180,16 +202,18 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
         }
         _ => (text.as_str(), None),
     };
-    let mut push = |name: &str, spec: Option<&'static OptSpec>, value: Option<Value>| {
+    let mut push = |name: &str, known: Option<Known>, value: Option<Value>| {
+        let spec = known.map(|known| known.spec);
         if spec.is_none_or(|s| !harmless(s)) {
             parsed.harmless = false;
         }
-        parsed.options.push(Found { name: name.to_string(), spec, value, at });
+        let names = known.map_or("", |known| known.names);
+        parsed.options.push(Found { name: name.to_string(), names, spec, value, at });
     };
     let next = args.get(at + 1);
     let exact = program.and_then(|p| p.option(name));
-    let whole = exact
-        .or_else(|| program.filter(|_| name.starts_with("--")).and_then(|p| p.abbreviated(name)));
+    let long = program.filter(|_| name.starts_with("--"));
+    let whole = exact.or_else(|| long.and_then(|p| p.abbreviated(name)));
     if arg.text.is_none() && glued.is_none() && !text.contains('=') && whole.is_none_or(|_| true) {
         // `-$x` or `--opt$x`: nobody knows which.
         push(name, None, None);
@@ -197,7 +221,13 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     }
     let apart = program.is_none() && glued.is_some();
     if text.starts_with("--") || single || apart || exact.is_some() && glued.is_none() {
-        let Some(spec) = whole else {
+        let Some(known) = whole else {
+            let back = program.and_then(|p| p.taken_back(name)).filter(|_| glued.is_none());
+            if let Some(known) = back {
+                push(name, Some(Known { names: "", spec: &TAKEN_BACK }), None);
+                parsed.options.retain(|o| o.names != known.names);
+                return 1;
+            }
             push(name, None, glued.map(|n| arg.rest(n)));
             if glued.is_none() && next.is_some_and(|v| !v.start().starts_with('-')) {
                 parsed.doubtful.push(at + 1);
@@ -205,11 +235,11 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
             return 1;
         };
         let value = glued.map(|n| arg.rest(n));
-        if spec.arity == Arity::Value && value.is_none() {
-            push(name, Some(spec), next.cloned());
+        if known.spec.arity == Arity::Value && value.is_none() {
+            push(name, Some(known), next.cloned());
             return if next.is_some() { 2 } else { 1 };
         }
-        push(name, Some(spec), value);
+        push(name, Some(known), value);
         return 1;
     }
     // A bundle of letters.
@@ -227,7 +257,7 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
         let spec = program.and_then(|p| p.option(&name));
         let after = offset + letter.len_utf8();
         let rest = after < text.len() || arg.text.is_none();
-        match spec.map(|s| s.arity) {
+        match spec.map(|known| known.spec.arity) {
             Some(Arity::Value) if rest => {
                 let glued = if text[after..].starts_with('=') && text.len() > after + 1 {
                     // `-o=x` is "=x" to getopt; both readings name the same file for a rule.

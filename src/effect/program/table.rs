@@ -133,14 +133,17 @@ marks! {
     ONLY = "only" 19,
     /// Changes the machine's state.
     SYSTEM = "system" 20,
+    /// Every name of the line is an option of its own, no spelling of the first.
+    EACH = "each" 21,
     /// Changes what the program otherwise only reads: an allow on the plain command does not mean it.
-    CHANGES = "changes" 21,
+    CHANGES = "changes" 22,
 }
 
 /// One option of a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptSpec {
-    /// Every spelling, with its dashes and blanks between.
+    /// The options that this entry describes, with their dashes: `-a,--all -b`. A comma stands
+    /// between spellings of one option.
     pub names: &'static str,
     /// Does it take a value?
     pub arity: Arity,
@@ -150,6 +153,22 @@ pub struct OptSpec {
     pub marks: u32,
     /// The named effect that it adds.
     pub effect: Option<&'static Word>,
+}
+
+/// An option of a program, found in its table.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// Its spellings: `-a,--all`.
+    pub names: &'static str,
+    /// What it does.
+    pub spec: &'static OptSpec,
+}
+
+impl OptSpec {
+    /// Each option with all its spellings.
+    pub fn options(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.names.split(' ')
+    }
 }
 
 /// What is known of one program, or of one sub-command (`git push`).
@@ -188,7 +207,7 @@ pub struct Program {
     /// The last operand, if it differs.
     pub last: Option<Role>,
     /// The options.
-    pub options: &'static [&'static OptSpec],
+    pub options: &'static [OptSpec],
 }
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -198,39 +217,39 @@ pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> 
     if let Some(found) = own.iter().find(|p| p.name == name) {
         return Some(found);
     }
-    PROGRAMS.binary_search_by(|p| p.name.cmp(name)).ok().map(|i| &PROGRAMS[i])
-}
-
-impl OptSpec {
-    /// Every spelling.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.names.split(' ')
-    }
-
-    /// Is that one of its spellings?
-    pub fn is(&self, name: &str) -> bool {
-        self.names().any(|own| own == name)
-    }
+    PROGRAMS.binary_search_by(|(own, _)| own.cmp(&name)).ok().map(|i| PROGRAMS[i].1)
 }
 
 impl Program {
-    /// The option of that exact spelling.
-    pub fn option(&self, name: &str) -> Option<&'static OptSpec> {
+    /// The option of that exact spelling, with all its spellings.
+    pub fn option(&self, name: &str) -> Option<Known> {
         // `options` is 'static itself, so the reference outlives `self`.
-        let options: &'static [&'static OptSpec] = self.options;
-        options.iter().copied().find(|o| o.is(name))
+        let options: &'static [OptSpec] = self.options;
+        options.iter().find_map(|spec| {
+            let names = spec.options().find(|names| names.split(',').any(|n| n == name))?;
+            Some(Known { names, spec })
+        })
     }
 
-    /// The only long option that begins so, where abbreviations are allowed.
-    pub fn abbreviated(&self, name: &str) -> Option<&'static OptSpec> {
-        let options: &'static [&'static OptSpec] = self.options;
+    /// The option that git's `--no-NAME` takes back.
+    pub fn taken_back(&self, name: &str) -> Option<Known> {
+        let plain = format!("--{}", name.strip_prefix("--no-")?);
+        let git = self.name.starts_with("git ");
+        self.option(&plain).or_else(|| self.abbreviated(&plain)).filter(|_| git)
+    }
+
+    /// The only long option that begins so, where abbreviations are allowed; `--help` is none, so
+    /// that it hides no other (`git reset --h`).
+    pub fn abbreviated(&self, name: &str) -> Option<Known> {
+        let options: &'static [OptSpec] = self.options;
         if !self.abbreviate || name.len() < 3 {
             return None;
         }
-        let mut found = options
-            .iter()
-            .copied()
-            .filter(|o| o.names().any(|n| n.starts_with("--") && n.starts_with(name)));
+        let specs = options.iter().filter(|spec| spec.marks & mark::ONLY == 0);
+        let mut found =
+            specs.flat_map(|spec| spec.options().map(move |names| Known { names, spec })).filter(
+                |known| known.names.split(',').any(|n| n.starts_with("--") && n.starts_with(name)),
+            );
         let first = found.next()?;
         found.next().is_none().then_some(first)
     }
