@@ -43,28 +43,38 @@ pub fn generate() {
         let _ = writeln!(out, "({name:?}, {meaning:?}),");
     }
     out.push_str("];\n/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
-    for (name, own) in &all {
-        let mut entry = own.clone();
-        if let Some(Value::String(same)) = own.get("same") {
-            let base = all.get(same).unwrap_or_else(|| panic!("[{name}] same = {same}?"));
-            entry = base.clone();
-            for (key, value) in own {
-                if key != "same" {
-                    entry.insert(key.clone(), value.clone());
-                }
-            }
-        }
-        if let Some(extra) = entry.remove("extra") {
-            let list = entry.entry("options").or_insert_with(|| Value::Array(Vec::new()));
-            if let (Value::Array(list), Value::Array(extra)) = (list, extra) {
-                list.extend(extra);
-            }
-        }
+    for name in all.keys() {
+        let entry = resolved(&all, name, 0);
         program(&mut out, name, &entry, &names);
     }
     out.push_str("];\n");
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
     fs::write(Path::new(&dir).join("programs.rs"), out).expect("OUT_DIR is writable");
+}
+
+/// An entry with all that `same` and `extra` say.
+fn resolved(all: &BTreeMap<String, Table>, name: &str, depth: usize) -> Table {
+    assert!(depth < 8, "[{name}] same leads in circles");
+    let own = &all[name];
+    let mut entry = own.clone();
+    if let Some(Value::String(same)) = own.get("same") {
+        assert!(all.contains_key(same), "[{name}] same = {same}?");
+        entry = resolved(all, same, depth + 1);
+        // A program under another name has the other's sub-commands.
+        if flag(&entry, "sub") && !own.contains_key("sub") && !entry.contains_key("family") {
+            entry.insert("family".into(), Value::String(same.clone()));
+        }
+        for (key, value) in own.iter().filter(|(key, _)| *key != "same") {
+            entry.insert(key.clone(), value.clone());
+        }
+    }
+    if let Some(extra) = entry.remove("extra") {
+        let list = entry.entry("options").or_insert_with(|| Value::Array(Vec::new()));
+        if let (Value::Array(list), Value::Array(extra)) = (list, extra) {
+            list.extend(extra);
+        }
+    }
+    entry
 }
 
 fn flag(entry: &Table, key: &str) -> bool {
@@ -126,6 +136,12 @@ fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String,
         None => "None".into(),
     };
     let known = entry.contains_key("operands");
+    let mut verbs = String::new();
+    for line in list(entry, "verbs") {
+        let (words, effects) = row::verb(line).unwrap_or_else(|why| fail(why));
+        let effects: String = effects.iter().map(|w| word(w) + ",").collect();
+        let _ = write!(verbs, "({words:?}, &[{effects}]),");
+    }
     let mut options = String::new();
     for line in list(entry, "options") {
         let option = row::option(line).unwrap_or_else(|why| fail(why));
@@ -152,7 +168,7 @@ fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String,
     let _ = writeln!(
         out,
         "Program {{ name: {name:?}, complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
-         neutral: {}, abbreviate: {}, operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
+         neutral: {}, abbreviate: {}, global: {}, free: {}, family: {:?}, verbs: &[{verbs}], operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
          effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: &[{options}] }},",
         flag(entry, "complete"),
         flag(entry, "stop"),
@@ -161,6 +177,9 @@ fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String,
         flag(entry, "assignments"),
         flag(entry, "neutral"),
         flag(entry, "abbreviate"),
+        flag(entry, "global"),
+        flag(entry, "free"),
+        text(entry, "family"),
         text(entry, "default"),
         text(entry, "special"),
         text(entry, "lang"),

@@ -19,6 +19,10 @@ const EMPTY: Program = Program {
     assignments: false,
     neutral: false,
     abbreviate: false,
+    global: false,
+    free: false,
+    family: "",
+    verbs: &[],
     operands_known: false,
     default: "",
     special: "",
@@ -47,7 +51,12 @@ pub fn read(
         && let Some((same, span)) = r.string(value)
     {
         match table::program(&same, &[]) {
-            Some(found) => program = *found,
+            Some(found) => {
+                program = *found;
+                if found.sub && found.family.is_empty() {
+                    program.family = found.name;
+                }
+            }
             None => r.fault(
                 "unknown-program",
                 format!("no shipped entry is called `{same}`"),
@@ -67,6 +76,9 @@ pub fn read(
             "single" => program.single = r.boolean(value)?,
             "assignments" => program.assignments = r.boolean(value)?,
             "neutral" => program.neutral = r.boolean(value)?,
+            "global" => program.global = r.boolean(value)?,
+            "free" => program.free = r.boolean(value)?,
+            "verbs" => program.verbs = verbs(value, r),
             "abbreviate" => program.abbreviate = r.boolean(value)?,
             "default" => program.default = keep(&r.string(value)?.0),
             "lang" => program.lang = keep(&r.string(value)?.0),
@@ -89,6 +101,24 @@ fn effects(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static [Word] 
         words.extend(word(&text, span, r));
     }
     words.leak()
+}
+
+fn verbs(
+    value: &Spanned<DeValue<'_>>,
+    r: &mut Reader<'_>,
+) -> &'static [(&'static str, &'static [Word])] {
+    let mut lines = Vec::new();
+    for (line, span) in r.strings(value) {
+        match row::verb(&line) {
+            Ok((words, effects)) => {
+                let effects: Vec<Word> =
+                    effects.iter().filter_map(|text| word(text, span.clone(), r)).collect();
+                lines.push((keep(words), &*effects.leak()));
+            }
+            Err(why) => r.fault("bad-verb", why, None, span),
+        }
+    }
+    lines.leak()
 }
 
 /// A word of the closed list, or any name of a domain: tables may add such.

@@ -1,14 +1,17 @@
 //! Programs whose arguments follow no common pattern: find, dd, tar, git's tree, shells, curl ...
 
+mod cloud;
+mod containers;
 mod files;
 mod git;
+mod network;
 mod remote;
 mod wrap;
 
 pub use files::found;
 use files::{dd, find, gzip, ln, tar};
 use git::{git_config, git_settings};
-use remote::{copy, docker_run, download, ssh};
+use remote::{copy, download, ssh};
 use wrap::{env, interpreter, shell, xargs};
 
 use super::effects::{Call, Next, joined, operands};
@@ -39,7 +42,7 @@ pub fn run(
         "ln" => ln(out, call, &values),
         "xargs" => xargs(out, call, values, next),
         "env" => env(call, values, next, out),
-        "copy" => copy(out, call, &values, dry),
+        "copy" | "copy-near" => copy(out, call, &values, dry),
         "gzip" => gzip(out, call, &values),
         "git-tree" => {
             operands(out, call, program, dry, next);
@@ -129,16 +132,20 @@ pub fn run(
             out.own_path(Word::Write, ".", Extent::Tree, Grade::Possible, call.span.clone());
         }
         "git-filter" => out.unknown("git filter-branch runs its arguments", call.span.clone()),
-        "kubectl-exec" => {
-            let from = call.args.iter().position(|a| a.plain() == Some("--")).map(|at| at + 1);
-            let words: Vec<Value> = match from {
-                Some(from) => call.args[from..].to_vec(),
-                None => values.iter().skip(1).cloned().collect(),
-            };
-            if !words.is_empty() {
-                next.push(Next::Words { words, cwd: None, feeds: false });
-            }
+        "inside" => containers::inside(call, &values, 1, next),
+        "inside-only" => {
+            operands(out, call, program, dry, next);
+            containers::inside(call, &[], 0, next);
         }
+        "kubectl-delete" => containers::delete(out, call, &values, dry),
+        "kubectl-get" => containers::get(out, call, &values),
+        "container-run" => containers::run(out, call, &values, next),
+        "ansible" => containers::ansible(out, call, dry, next),
+        "verbs" => cloud::verbs(out, call, program, dry),
+        "httpie" => network::httpie(out, call, &values, dry),
+        "nc" => network::nc(out, call, &values, dry),
+        "socat" => network::socat(out, &values, next),
+        "client" => network::client(out, call, program, &values, dry, next),
         "unzip" => {
             if let Some(file) = values.first() {
                 out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
@@ -202,7 +209,6 @@ pub fn run(
         "build" => {
             // make, npm run, cargo test: opaque, but a directory or file option was handled above.
         }
-        "docker-run" => docker_run(out, call, &values, next),
         other => {
             debug_assert!(false, "no such special: {other}");
             out.unknown("a program table names code that does not exist", call.span.clone());

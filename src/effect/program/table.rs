@@ -4,6 +4,7 @@
 //! `docs/programs.md`.
 
 use crate::effect::Word;
+use crate::rule::glob;
 
 macro_rules! roles {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
@@ -63,6 +64,8 @@ roles! {
     Command = "command",
     /// Like `Command`, but the words are joined and read by a shell.
     Joined = "joined",
+    /// A URL that is contacted, a path that is read with all below it, or just a name.
+    Source = "source",
     /// A word that may be a path: read for certain, possibly written, if it looks like one.
     MaybePath = "maybe-path",
 }
@@ -167,6 +170,14 @@ pub struct Program {
     pub neutral: bool,
     /// Long options may be abbreviated (GNU getopt_long).
     pub abbreviate: bool,
+    /// Its options may also stand behind its sub-commands.
+    pub global: bool,
+    /// Options that no row names are harmless text.
+    pub free: bool,
+    /// The program whose sub-commands are also its own; empty for itself.
+    pub family: &'static str,
+    /// What the first operands mean, in the shape of `operand operand`, and the effects of that.
+    pub verbs: &'static [(&'static str, &'static [Word])],
     /// The table says what operands are.
     pub operands_known: bool,
     /// The operand where there is none.
@@ -197,7 +208,36 @@ pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> 
     PROGRAMS.binary_search_by(|p| p.name.cmp(name)).ok().map(|i| &PROGRAMS[i])
 }
 
+/// Is there a sub-command below that one?
+pub fn has_below(name: &str, own: &'static [Program]) -> bool {
+    let below = |p: &Program| p.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '));
+    let at = PROGRAMS.partition_point(|p| p.name < name);
+    // Between `a b` and `a b c` only names that begin with `a b` and a smaller sign can stand.
+    PROGRAMS[at..].iter().take_while(|p| p.name.starts_with(name)).any(below)
+        || own.iter().any(below)
+}
+
+/// An option of a program that takes any.
+pub static FREE: OptSpec =
+    OptSpec { names: &[], arity: Arity::None, role: Role::Text, marks: 0, effect: None };
+
 impl Program {
+    /// What the operands mean by the lines of `verbs`: the first one that fits.
+    pub fn verb(&self, operands: &[Option<&str>]) -> Option<&'static [Word]> {
+        let verbs: &'static [(&'static str, &'static [Word])] = self.verbs;
+        let here = |pattern: &str, from: usize| {
+            pattern.split(' ').enumerate().all(|(i, want)| {
+                let word = operands.get(from + i).copied().flatten();
+                word.is_some_and(|word| want.split(',').any(|one| glob::matches(one, word)))
+            })
+        };
+        let fits = |pattern: &str| match pattern.strip_prefix("** ") {
+            Some(rest) => (0..operands.len().min(32)).any(|from| here(rest, from)),
+            None => here(pattern, 0),
+        };
+        verbs.iter().find(|(pattern, _)| fits(pattern)).map(|(_, effects)| *effects)
+    }
+
     /// The option of that exact spelling.
     pub fn option(&self, name: &str) -> Option<&'static OptSpec> {
         // `options` is 'static itself, so the reference outlives `self`.

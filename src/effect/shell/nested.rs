@@ -157,6 +157,11 @@ impl Walker<'_> {
                 code::emit(&mut self.out, lang, &value, &mut Vec::new());
             }
             Feed::File(file) => self.file(&file, lang, index, false),
+            // A dump that is loaded is no program from who knows where.
+            Feed::Rooted(_) | Feed::Stream if matches!(lang, "sql" | "redis" | "mongo") => {
+                let word = Word::Named("database.write");
+                self.out.push(word, Grade::Possible, Source::Program, span);
+            }
             Feed::Rooted(_) | Feed::Stream => {
                 self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
             }

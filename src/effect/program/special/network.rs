@@ -1,0 +1,122 @@
+//! Programs that talk to others in a syntax of their own: httpie, socat, databases' clients.
+
+use super::super::code;
+use super::super::effects::{Call, Next, joined, role};
+use super::super::table::{Program, Role, mark};
+use crate::effect::value::{Emitter, Value};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// httpie, xh: an optional method, the URL, then items: `k=v` and `k@file` are sent.
+pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+    let method = |v: &Value| {
+        v.plain().is_some_and(|t| t.len() > 2 && t.bytes().all(|b| b.is_ascii_uppercase()))
+    };
+    let named = values.first().filter(|v| method(v));
+    let rest = if named.is_some() { &values[1..] } else { values };
+    let Some((url, items)) = rest.split_first() else { return };
+    let mut send = named.is_some_and(|m| !matches!(m.plain(), Some("GET" | "HEAD" | "OPTIONS")));
+    for item in items {
+        let text = item.start();
+        if text.contains("==") || text.contains(':') && !text.contains(":=") {
+            // A query parameter or a header.
+            continue;
+        }
+        if let Some(at) = text.find('@').or_else(|| text.find("=@")) {
+            let file = item.rest(at + 1);
+            out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
+            send = true;
+        }
+        send |= text.contains('=');
+    }
+    out.contact(url, (send || call.parsed.has(mark::SEND)) && !dry, Source::Operand);
+}
+
+/// nc: to a host, or for whoever comes; standard input leaves in both cases.
+pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+    match values.first() {
+        _ if call.parsed.option("-l").is_some() => {
+            if !dry {
+                out.push(Word::Send, Grade::Certain, Source::Program, call.span.clone());
+            }
+        }
+        Some(path) if call.parsed.option("-U").is_some() => {
+            out.path(Word::Write, path, Extent::Exact, Grade::Certain, Source::Operand);
+        }
+        Some(host) => out.contact(host, !dry, Source::Operand),
+        None => {}
+    }
+}
+
+/// socat: two addresses, `TYPE:where,options`.
+pub fn socat(out: &mut Emitter, values: &[Value], next: &mut Vec<Next>) {
+    for value in values {
+        let text = value.start().to_string();
+        let (kind, rest) = text.split_once(':').unwrap_or((&text, ""));
+        let kind = kind.to_ascii_uppercase();
+        let own = rest.split(',').next().unwrap_or_default();
+        let part = Value::known(own, value.span.clone());
+        let part = if value.text.is_some() { part } else { Value::unknown(value.span.clone()) };
+        match kind.split('-').next().unwrap_or_default() {
+            "EXEC" | "SYSTEM" | "SHELL" => {
+                next.push(Next::Script { text: part, rest: Vec::new() });
+            }
+            _ if kind.contains("LISTEN") || kind.contains("RECV") => {
+                if kind.starts_with("UNIX") {
+                    out.path(Word::Write, &part, Extent::Exact, Grade::Certain, Source::Operand);
+                } else {
+                    out.push(Word::Listen, Grade::Certain, Source::Operand, value.span.clone());
+                }
+            }
+            "TCP" | "TCP4" | "TCP6" | "UDP" | "UDP4" | "UDP6" | "OPENSSL" | "SSL" | "SOCKS4"
+            | "SOCKS4A" | "SOCKS5" | "PROXY" | "SCTP" | "DTLS" => {
+                out.contact(&part, true, Source::Operand);
+            }
+            "UNIX" | "GOPEN" | "FILE" | "OPEN" | "CREATE" | "CREAT" | "PIPE" | "ABSTRACT" => {
+                if !part.start().is_empty() {
+                    out.path(Word::Read, &part, Extent::Exact, Grade::Certain, Source::Operand);
+                    out.path(Word::Write, &part, Extent::Exact, Grade::Certain, Source::Operand);
+                }
+            }
+            "" | "STDIO" | "STDIN" | "STDOUT" | "STDERR" | "PTY" | "TUN" | "FD" => {}
+            _ if text == "-" || text.bytes().all(|b| b.is_ascii_digit()) => {}
+            _ if rest.is_empty() => {
+                let file =
+                    Value::known(text.split(',').next().unwrap_or_default(), value.span.clone());
+                out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
+                out.path(Word::Write, &file, Extent::Exact, Grade::Certain, Source::Operand);
+            }
+            _ => out.unknown("a socat address that no table knows", value.span.clone()),
+        }
+    }
+}
+
+/// Clients of databases: the operands by the row; without a program text of the call, standard
+/// input is the program.
+pub fn client(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    values: &[Value],
+    dry: bool,
+    next: &mut Vec<Next>,
+) {
+    let mut told = call.parsed.options.iter().any(|o| {
+        o.spec.is_some_and(|s| matches!(s.role, Role::Code | Role::Run) || s.marks & mark::DRY != 0)
+    });
+    for (i, value) in values.iter().enumerate() {
+        let kind = program.before.get(i).copied().unwrap_or(program.repeat);
+        if kind == Role::Code && program.repeat == Role::Code && program.before.is_empty() {
+            // redis-cli: the operands are one command.
+            told = true;
+            if let Next::Script { text, .. } = joined(&values[i..]) {
+                code::emit(out, program.lang, &text, next);
+            }
+            break;
+        }
+        told |= kind == Role::Code;
+        role(out, call, kind, value, dry, next);
+    }
+    if !told {
+        next.push(Next::Stdin { lang: program.lang });
+    }
+}
