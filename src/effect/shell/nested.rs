@@ -83,6 +83,11 @@ impl Walker<'_> {
                 self.parent = outer;
             }
             Next::Script { text, rest } => self.script(&text, rest, index),
+            Next::Fed { text } => {
+                let outer = std::mem::replace(&mut self.feed, Feed::Stream);
+                self.script(&text, Vec::new(), index);
+                self.feed = outer;
+            }
             Next::Stdin { lang } => self.stdin(lang, index),
             Next::File { file, lang } => self.file(&file, lang, index, false),
         }

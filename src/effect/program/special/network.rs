@@ -32,7 +32,12 @@ pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
 }
 
 /// nc: to a host, or for whoever comes; standard input leaves in both cases.
-pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], dry: bool, next: &mut Vec<Next>) {
+    for item in next.iter_mut() {
+        if let Next::Script { text, .. } = item {
+            *item = Next::Fed { text: text.clone() };
+        }
+    }
     match values.first() {
         _ if call.parsed.option("-l").is_some() => {
             if !dry {
@@ -47,46 +52,66 @@ pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
     }
 }
 
-/// socat: two addresses, `TYPE:where,options`.
+/// socat: two addresses, `TYPE:where,options`; `A!!B` reads from one and writes to the other.
 pub fn socat(out: &mut Emitter, values: &[Value], next: &mut Vec<Next>) {
     for value in values {
-        let text = value.start().to_string();
-        let (kind, rest) = text.split_once(':').unwrap_or((&text, ""));
-        let kind = kind.to_ascii_uppercase();
-        let own = rest.split(',').next().unwrap_or_default();
-        let part = Value::known(own, value.span.clone());
-        let part = if value.text.is_some() { part } else { Value::unknown(value.span.clone()) };
-        match kind.split('-').next().unwrap_or_default() {
-            "EXEC" | "SYSTEM" | "SHELL" => {
-                next.push(Next::Script { text: part, rest: Vec::new() });
-            }
-            _ if kind.contains("LISTEN") || kind.contains("RECV") => {
-                if kind.starts_with("UNIX") {
-                    out.path(Word::Write, &part, Extent::Exact, Grade::Certain, Source::Operand);
-                } else {
-                    out.push(Word::Listen, Grade::Certain, Source::Operand, value.span.clone());
-                }
-            }
-            "TCP" | "TCP4" | "TCP6" | "UDP" | "UDP4" | "UDP6" | "OPENSSL" | "SSL" | "SOCKS4"
-            | "SOCKS4A" | "SOCKS5" | "PROXY" | "SCTP" | "DTLS" => {
-                out.contact(&part, true, Source::Operand);
-            }
-            "UNIX" | "GOPEN" | "FILE" | "OPEN" | "CREATE" | "CREAT" | "PIPE" | "ABSTRACT" => {
-                if !part.start().is_empty() {
-                    out.path(Word::Read, &part, Extent::Exact, Grade::Certain, Source::Operand);
-                    out.path(Word::Write, &part, Extent::Exact, Grade::Certain, Source::Operand);
-                }
-            }
-            "" | "STDIO" | "STDIN" | "STDOUT" | "STDERR" | "PTY" | "TUN" | "FD" => {}
-            _ if text == "-" || text.bytes().all(|b| b.is_ascii_digit()) => {}
-            _ if rest.is_empty() => {
-                let file =
-                    Value::known(text.split(',').next().unwrap_or_default(), value.span.clone());
-                out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
-                out.path(Word::Write, &file, Extent::Exact, Grade::Certain, Source::Operand);
-            }
-            _ => out.unknown("a socat address that no table knows", value.span.clone()),
+        let Some(text) = value.text.clone() else {
+            // The type may still be plain: `TCP:$host:80`.
+            address(out, &value.start().to_string(), true, value, next);
+            continue;
+        };
+        for part in text.split("!!") {
+            address(out, part, false, value, next);
         }
+    }
+}
+
+fn address(out: &mut Emitter, text: &str, cut: bool, value: &Value, next: &mut Vec<Next>) {
+    let span = value.span.clone();
+    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    let (kind, options) = kind.split_once(',').unwrap_or((kind, rest));
+    let kind = kind.to_ascii_uppercase();
+    let own = rest.split(',').next().unwrap_or_default();
+    let part = match cut {
+        false => Value::known(own, span.clone()),
+        true => Value::unknown(span.clone()),
+    };
+    let touch = |out: &mut Emitter, file: &Value| {
+        out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
+        out.path(Word::Write, file, Extent::Exact, Grade::Certain, Source::Operand);
+    };
+    match kind.split('-').next().unwrap_or_default() {
+        "EXEC" | "SYSTEM" | "SHELL" => {
+            let text = if own.is_empty() && !cut { Value::known("sh", span) } else { part };
+            next.push(Next::Fed { text });
+        }
+        _ if kind.contains("LISTEN") || kind.contains("RECV") || kind.ends_with("-L") => {
+            if kind.starts_with("UNIX") {
+                out.path(Word::Write, &part, Extent::Exact, Grade::Certain, Source::Operand);
+            } else {
+                out.push(Word::Listen, Grade::Certain, Source::Operand, span);
+            }
+        }
+        "TCP" | "TCP4" | "TCP6" | "UDP" | "UDP4" | "UDP6" | "UDPLITE" | "OPENSSL" | "SSL"
+        | "SOCKS" | "SOCKS4" | "SOCKS4A" | "SOCKS5" | "PROXY" | "SCTP" | "DTLS" | "DCCP"
+        | "VSOCK" => out.contact(&part, true, Source::Operand),
+        // Where a file lies, or what it is called, may be said in ways that are not read here.
+        "UNIX" | "GOPEN" | "FILE" | "OPEN" | "CREATE" | "CREAT" | "PIPE" | "ABSTRACT"
+            if options.contains("chdir") || own.contains(['"', '\'', '\\']) =>
+        {
+            out.unknown("a socat address with quotes or a directory of its own", span);
+        }
+        "UNIX" | "GOPEN" | "FILE" | "OPEN" | "CREATE" | "CREAT" | "PIPE" | "ABSTRACT" => {
+            if cut || !own.is_empty() {
+                touch(out, &part);
+            }
+        }
+        "STDIO" | "STDIN" | "STDOUT" | "STDERR" | "PTY" | "TUN" | "FD" => {}
+        _ if !cut && (kind == "-" || kind.bytes().all(|b| b.is_ascii_digit())) => {}
+        _ if !cut && rest.is_empty() => {
+            touch(out, &Value::known(text.split(',').next().unwrap_or_default(), span));
+        }
+        _ => out.unknown("a socat address that no table knows", span),
     }
 }
 

@@ -37,7 +37,11 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
                 colon > 0 && (!before.contains('/') || pods && !before.starts_with(['/', '.']))
             })
     };
-    let tree = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact };
+    let deep = row.ends_with(" sync") || row.starts_with("rclone");
+    let tree = if deep || call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact };
+    if row == "scp" {
+        settings(out, call, call.parsed.options.iter());
+    }
     let count = values.len();
     for (i, value) in values.iter().enumerate() {
         let last = i + 1 == count && count > 1;
@@ -146,17 +150,9 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
     }
 }
 
-/// ssh: the host, then a command there.
-pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
-    let Some((host, rest)) = values.split_first() else { return };
-    out.contact(host, false, Source::Operand);
-    let known = host_of(host);
-    let grade = if host.text.is_some() { Grade::Certain } else { Grade::Unknown };
-    out.effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
-    // OpenSSH takes options behind the host as well.
-    let behind = options::parse("ssh", rest, &[]);
-    let rest: Vec<Value> = behind.operands.iter().map(|i| rest[*i].clone()).collect();
-    for option in call.parsed.options.iter().chain(&behind.options) {
+/// `-o` of ssh and scp: some settings name programs.
+fn settings<'f>(out: &mut Emitter, call: &Call, found: impl Iterator<Item = &'f options::Found>) {
+    for option in found {
         if option.name == "-o"
             && option.value.as_ref().is_none_or(|v| {
                 let text = v.start().to_ascii_lowercase();
@@ -169,6 +165,19 @@ pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Ne
             out.unknown("an ssh option that can name a program", call.span.clone());
         }
     }
+}
+
+/// ssh: the host, then a command there.
+pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
+    let Some((host, rest)) = values.split_first() else { return };
+    out.contact(host, false, Source::Operand);
+    let known = host_of(host);
+    let grade = if host.text.is_some() { Grade::Certain } else { Grade::Unknown };
+    out.effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
+    // OpenSSH takes options behind the host as well.
+    let behind = options::parse("ssh", rest, &[]);
+    let rest: Vec<Value> = behind.operands.iter().map(|i| rest[*i].clone()).collect();
+    settings(out, call, call.parsed.options.iter().chain(&behind.options));
     if rest.is_empty() {
         next.push(Next::Stdin { lang: "shell" });
     } else {
