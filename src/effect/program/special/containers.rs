@@ -85,11 +85,9 @@ pub fn run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
                     escape(out, value);
                 }
             }
-            "--security-opt" => {
-                if text.contains("unconfined") || text.contains("disable") {
-                    out.push(Word::Privilege, Grade::Certain, Source::Program, value.span.clone());
-                    escape(out, value);
-                }
+            "--security-opt" if text.contains("unconfined") || text.contains("disable") => {
+                out.push(Word::Privilege, Grade::Certain, Source::Program, value.span.clone());
+                escape(out, value);
             }
             "--device" => {
                 let device = text.split(':').next().unwrap_or_default();
@@ -167,7 +165,7 @@ pub fn inside(call: &Call, values: &[Value], skip: usize, next: &mut Vec<Next>) 
 }
 
 /// Kinds of objects, of `pod`, `pod/x`, `pods,services`.
-fn kinds<'v>(values: &'v [Value]) -> impl Iterator<Item = &'v str> {
+fn kinds(values: &[Value]) -> impl Iterator<Item = &str> {
     let own = values.first().map_or("", Value::start).split(',');
     let slashed = values.iter().skip(1).map(Value::start).filter(|v| v.contains('/'));
     own.chain(slashed).map(|word| {

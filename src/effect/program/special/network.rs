@@ -32,18 +32,16 @@ pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
 }
 
 /// nc: to a host, or for whoever comes; standard input leaves in both cases.
-pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], dry: bool, next: &mut Vec<Next>) {
+pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], dry: bool, next: &mut [Next]) {
     for item in next.iter_mut() {
         if let Next::Script { text, .. } = item {
             *item = Next::Fed { text: text.clone() };
         }
     }
+    let listens = call.parsed.option("-l").is_some();
     match values.first() {
-        _ if call.parsed.option("-l").is_some() => {
-            if !dry {
-                out.push(Word::Send, Grade::Certain, Source::Program, call.span.clone());
-            }
-        }
+        _ if listens && dry => {}
+        _ if listens => out.push(Word::Send, Grade::Certain, Source::Program, call.span.clone()),
         Some(path) if call.parsed.option("-U").is_some() => {
             out.path(Word::Write, path, Extent::Exact, Grade::Certain, Source::Operand);
         }
@@ -57,7 +55,7 @@ pub fn socat(out: &mut Emitter, values: &[Value], next: &mut Vec<Next>) {
     for value in values {
         let Some(text) = value.text.clone() else {
             // The type may still be plain: `TCP:$host:80`.
-            address(out, &value.start().to_string(), true, value, next);
+            address(out, value.start(), true, value, next);
             continue;
         };
         for part in text.split("!!") {
