@@ -43,11 +43,16 @@ pub fn generate() {
         let _ = writeln!(out, "({name:?}, {meaning:?}),");
     }
     out.push_str("];\n/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
+    let mut shared = Shared::default();
     for name in all.keys() {
         let entry = resolved(&all, name, 0);
-        program(&mut out, name, &entry, &names);
+        program(&mut out, name, &entry, &names, &mut shared);
     }
     out.push_str("];\n");
+    for (options, number) in &shared.0 {
+        let count = options.matches("OptSpec {").count();
+        let _ = writeln!(out, "static OPTIONS_{number}: [OptSpec; {count}] = [{options}];");
+    }
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
     fs::write(Path::new(&dir).join("programs.rs"), out).expect("OUT_DIR is writable");
 }
@@ -115,7 +120,27 @@ fn camel(name: &str) -> String {
     name.split('-').map(|part| part[..1].to_uppercase() + &part[1..]).collect()
 }
 
-fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String, String>) {
+/// Lists of options by their text: rows that say the same share one.
+#[derive(Default)]
+struct Shared(BTreeMap<String, usize>);
+
+impl Shared {
+    fn name(&mut self, list: String) -> String {
+        if list.is_empty() {
+            return "&[]".to_string();
+        }
+        let next = self.0.len();
+        format!("&OPTIONS_{}", self.0.entry(list).or_insert(next))
+    }
+}
+
+fn program(
+    out: &mut String,
+    name: &str,
+    entry: &Table,
+    names: &BTreeMap<String, String>,
+    shared: &mut Shared,
+) {
     let fail = |why: String| -> ! { panic!("[{name}] {why}") };
     let word = |word: &str| {
         if !word.contains('.') {
@@ -136,11 +161,16 @@ fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String,
         None => "None".into(),
     };
     let known = entry.contains_key("operands");
+    // The lines stay text, which is small; they are read when the program is called.
     let mut verbs = String::new();
     for line in list(entry, "verbs") {
         let (words, effects) = row::verb(line).unwrap_or_else(|why| fail(why));
-        let effects: String = effects.iter().map(|w| word(w) + ",").collect();
-        let _ = write!(verbs, "({words:?}, &[{effects}]),");
+        for effect in &effects {
+            if effect.contains('.') && !names.contains_key(*effect) {
+                fail(format!("{effect} does not stand in config/effects.toml"));
+            }
+        }
+        let _ = writeln!(verbs, "{words}|{}", effects.join(" "));
     }
     let mut options = String::new();
     for line in list(entry, "options") {
@@ -165,11 +195,12 @@ fn program(out: &mut String, name: &str, entry: &Table, names: &BTreeMap<String,
              effect: {effect} }},"
         );
     }
+    let options = shared.name(options);
     let _ = writeln!(
         out,
         "Program {{ name: {name:?}, complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
-         neutral: {}, abbreviate: {}, global: {}, free: {}, family: {:?}, verbs: &[{verbs}], operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
-         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: &[{options}] }},",
+         neutral: {}, abbreviate: {}, global: {}, free: {}, family: {:?}, verbs: {verbs:?}, operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
+         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: {options} }},",
         flag(entry, "complete"),
         flag(entry, "stop"),
         flag(entry, "sub"),

@@ -22,7 +22,7 @@ const EMPTY: Program = Program {
     global: false,
     free: false,
     family: "",
-    verbs: &[],
+    verbs: "",
     operands_known: false,
     default: "",
     special: "",
@@ -103,22 +103,22 @@ fn effects(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static [Word] 
     words.leak()
 }
 
-fn verbs(
-    value: &Spanned<DeValue<'_>>,
-    r: &mut Reader<'_>,
-) -> &'static [(&'static str, &'static [Word])] {
-    let mut lines = Vec::new();
+fn verbs(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static str {
+    let mut lines = String::new();
     for (line, span) in r.strings(value) {
         match row::verb(&line) {
             Ok((words, effects)) => {
-                let effects: Vec<Word> =
-                    effects.iter().filter_map(|text| word(text, span.clone(), r)).collect();
-                lines.push((keep(words), &*effects.leak()));
+                let known: Vec<&str> = effects
+                    .iter()
+                    .filter_map(|text| word(text, span.clone(), r))
+                    .map(Word::text)
+                    .collect();
+                lines.push_str(&format!("{words}|{}\n", known.join(" ")));
             }
             Err(why) => r.fault("bad-verb", why, None, span),
         }
     }
-    lines.leak()
+    keep(&lines)
 }
 
 /// A word of the closed list, or any name of a domain: tables may add such.

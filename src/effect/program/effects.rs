@@ -97,7 +97,7 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         }
         out.push(*word, Grade::Certain, Source::Program, call.span.clone());
     }
-    for word in call.parsed.verb.unwrap_or_default() {
+    for word in call.parsed.verb.iter().flatten() {
         let said = matches!(word, Word::Network | Word::Send);
         if !said && !dry {
             out.push(*word, Grade::Certain, Source::Program, call.span.clone());
@@ -154,7 +154,7 @@ pub fn sends(call: &Call) -> bool {
 /// Does the row, or what it says of the first operands, name that effect?
 pub fn says(call: &Call, word: Word) -> bool {
     call.parsed.program.is_some_and(|p| p.effects.contains(&word))
-        || call.parsed.verb.is_some_and(|verb| verb.contains(&word))
+        || call.parsed.verb.as_ref().is_some_and(|verb| verb.contains(&word))
 }
 
 /// Goes to a directory, if it is known.

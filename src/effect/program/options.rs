@@ -31,7 +31,7 @@ pub struct Parsed {
     /// The row above whose options may stand behind its sub-commands.
     pub global: Option<&'static Program>,
     /// What the table says that the first operands mean.
-    pub verb: Option<&'static [Word]>,
+    pub verb: Option<Vec<Word>>,
     /// Operands that may be an unknown option's value.
     pub doubtful: Vec<usize>,
     /// Every option is known and harmless, every argument that could be an option is known.

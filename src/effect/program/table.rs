@@ -176,8 +176,8 @@ pub struct Program {
     pub free: bool,
     /// The program whose sub-commands are also its own; empty for itself.
     pub family: &'static str,
-    /// What the first operands mean, in the shape of `operand operand`, and the effects of that.
-    pub verbs: &'static [(&'static str, &'static [Word])],
+    /// What the first operands mean: lines of `operand operand|effect effect`.
+    pub verbs: &'static str,
     /// The table says what operands are.
     pub operands_known: bool,
     /// The operand where there is none.
@@ -223,8 +223,7 @@ pub static FREE: OptSpec =
 
 impl Program {
     /// What the operands mean by the lines of `verbs`: the first one that fits.
-    pub fn verb(&self, operands: &[Option<&str>]) -> Option<&'static [Word]> {
-        let verbs: &'static [(&'static str, &'static [Word])] = self.verbs;
+    pub fn verb(&self, operands: &[Option<&str>]) -> Option<Vec<Word>> {
         let here = |pattern: &str, from: usize| {
             pattern.split(' ').enumerate().all(|(i, want)| {
                 let word = operands.get(from + i).copied().flatten();
@@ -235,7 +234,11 @@ impl Program {
             Some(rest) => (0..operands.len().min(32)).any(|from| here(rest, from)),
             None => here(pattern, 0),
         };
-        verbs.iter().find(|(pattern, _)| fits(pattern)).map(|(_, effects)| *effects)
+        let verbs: &'static str = self.verbs;
+        let lines = verbs.lines().filter_map(|line| line.split_once('|'));
+        let (_, effects) = lines.into_iter().find(|(pattern, _)| fits(pattern))?;
+        let word = |text| Word::from_text(text).unwrap_or(Word::Named(text));
+        Some(effects.split_whitespace().map(word).collect())
     }
 
     /// The option of that exact spelling.

@@ -59,8 +59,12 @@ fn verb(word: &str) -> Option<Verb> {
 pub fn verbs(out: &mut Emitter, call: &Call, program: &Program, dry: bool) {
     let writes = says(call, Word::Send)
         || program.effects.iter().any(|w| w.text().starts_with("cloud."))
-        || call.parsed.verb.is_some_and(|v| v.iter().any(|w| w.text().starts_with("cloud.")));
-    let kind = match call.parsed.verb {
+        || call
+            .parsed
+            .verb
+            .as_ref()
+            .is_some_and(|v| v.iter().any(|w| w.text().starts_with("cloud.")));
+    let kind = match &call.parsed.verb {
         Some(_) => None,
         None => shared(out, call, dry),
     };
