@@ -49,10 +49,7 @@ pub fn generate() {
         program(&mut out, name, &entry, &names, &mut shared);
     }
     out.push_str("];\n");
-    for (options, number) in &shared.0 {
-        let count = options.matches("OptSpec {").count();
-        let _ = writeln!(out, "static OPTIONS_{number}: [OptSpec; {count}] = [{options}];");
-    }
+    shared.write(&mut out);
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
     fs::write(Path::new(&dir).join("programs.rs"), out).expect("OUT_DIR is writable");
 }
@@ -120,17 +117,35 @@ fn camel(name: &str) -> String {
     name.split('-').map(|part| part[..1].to_uppercase() + &part[1..]).collect()
 }
 
-/// Lists of options by their text: rows that say the same share one.
+/// Options by their text: rows that say the same share one.
 #[derive(Default)]
-struct Shared(BTreeMap<String, usize>);
+struct Shared {
+    options: BTreeMap<String, usize>,
+    lists: BTreeMap<String, usize>,
+}
 
 impl Shared {
-    fn name(&mut self, list: String) -> String {
+    fn option(&mut self, option: String) -> String {
+        let next = self.options.len();
+        format!("&OPTION_{}, ", self.options.entry(option).or_insert(next))
+    }
+
+    fn list(&mut self, list: String) -> String {
         if list.is_empty() {
             return "&[]".to_string();
         }
-        let next = self.0.len();
-        format!("&OPTIONS_{}", self.0.entry(list).or_insert(next))
+        let next = self.lists.len();
+        format!("&OPTIONS_{}", self.lists.entry(list).or_insert(next))
+    }
+
+    fn write(&self, out: &mut String) {
+        for (option, number) in &self.options {
+            let _ = writeln!(out, "static OPTION_{number}: OptSpec = {option};");
+        }
+        for (list, number) in &self.lists {
+            let count = list.matches('&').count();
+            let _ = writeln!(out, "static OPTIONS_{number}: [&OptSpec; {count}] = [{list}];");
+        }
     }
 }
 
@@ -189,13 +204,12 @@ fn program(
             Some(effect) => format!("Some({})", word(effect)),
             None => "None".into(),
         };
-        let _ = write!(
-            options,
+        options += &shared.option(format!(
             "OptSpec {{ names: &[{spellings}], arity: Arity::{arity}, role: {kind}, marks: {bits}, \
-             effect: {effect} }},"
-        );
+             effect: {effect} }}"
+        ));
     }
-    let options = shared.name(options);
+    let options = shared.list(options);
     let _ = writeln!(
         out,
         "Program {{ name: {name:?}, complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \

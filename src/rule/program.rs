@@ -164,9 +164,9 @@ fn operands(value: &Spanned<DeValue<'_>>, program: &mut Program, r: &mut Reader<
 
 fn options(
     value: &Spanned<DeValue<'_>>,
-    base: &'static [OptSpec],
+    base: &'static [&'static OptSpec],
     r: &mut Reader<'_>,
-) -> &'static [OptSpec] {
+) -> &'static [&'static OptSpec] {
     let mut specs = base.to_vec();
     for (line, span) in r.strings(value) {
         let option = match row::option(&line) {
@@ -191,13 +191,13 @@ fn options(
             Some((_, false)) => Arity::Value,
             Some((_, true)) => Arity::Optional,
         };
-        specs.push(OptSpec {
+        specs.push(Box::leak(Box::new(OptSpec {
             names: names.leak(),
             arity,
             role: option.value.map_or(Role::Text, |(text, _)| role(text, span.clone(), r)),
             marks,
             effect: option.effect.and_then(|text| word(text, span.clone(), r)),
-        });
+        })));
     }
     specs.leak()
 }

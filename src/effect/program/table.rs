@@ -195,7 +195,7 @@ pub struct Program {
     /// The last operand, if it differs.
     pub last: Option<Role>,
     /// The options.
-    pub options: &'static [OptSpec],
+    pub options: &'static [&'static OptSpec],
 }
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -244,18 +244,19 @@ impl Program {
     /// The option of that exact spelling.
     pub fn option(&self, name: &str) -> Option<&'static OptSpec> {
         // `options` is 'static itself, so the reference outlives `self`.
-        let options: &'static [OptSpec] = self.options;
-        options.iter().find(|o| o.names.contains(&name))
+        let options: &'static [&'static OptSpec] = self.options;
+        options.iter().copied().find(|o| o.names.contains(&name))
     }
 
     /// The only long option that begins so, where abbreviations are allowed.
     pub fn abbreviated(&self, name: &str) -> Option<&'static OptSpec> {
-        let options: &'static [OptSpec] = self.options;
+        let options: &'static [&'static OptSpec] = self.options;
         if !self.abbreviate || name.len() < 3 {
             return None;
         }
         let mut found = options
             .iter()
+            .copied()
             .filter(|o| o.names.iter().any(|n| n.starts_with("--") && n.starts_with(name)));
         let first = found.next()?;
         found.next().is_none().then_some(first)
