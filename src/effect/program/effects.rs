@@ -78,6 +78,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     if call.parsed.has(mark::ONLY) {
         return next;
     }
+    if program.sub
+        && let Some(at) = call.parsed.operands.get(call.parsed.subs)
+        && call.args[*at].text.is_none()
+    {
+        out.unknown("a sub-command known only at run time", call.args[*at].span.clone());
+    }
     let home = out.cwd.clone();
     let from = out.analysis.effects.len();
     for option in &call.parsed.options {

@@ -79,7 +79,13 @@ fn shared(out: &mut Emitter, call: &Call, dry: bool) -> Option<Verb> {
     let mut found = None;
     let mut words: Vec<&str> = Vec::new();
     for (i, at) in operands.iter().take(6).enumerate() {
-        let Some(word) = call.args[*at].plain() else { break };
+        let Some(word) = call.args[*at].plain() else {
+            // The verb may stand here: `aws ec2 "$verb"`.
+            if i == 1 && first.is_none() {
+                out.unknown("a sub-command known only at run time", call.args[*at].span.clone());
+            }
+            break;
+        };
         words.push(word);
         let kind =
             verb(word).filter(|kind| *kind != Verb::Read || !call.parsed.doubtful.contains(at));
