@@ -48,7 +48,7 @@ pub fn generate() {
         "];\n/// Every program, sorted by name.\npub static PROGRAMS: &[(&str, &Program)] = &[\n",
     );
     // What several programs share is stored once.
-    let mut lists = BTreeMap::new();
+    let mut shared = Shared::default();
     let mut rows = BTreeMap::new();
     for (name, own) in &all {
         let mut entry = whole(&all, own);
@@ -63,7 +63,7 @@ pub fn generate() {
         if parent.is_some_and(|p| flag(p, "abbreviate")) {
             entry.insert("abbreviate".into(), Value::Boolean(true));
         }
-        let body = program(&mut lists, name, &entry, &names);
+        let body = program(&mut shared, name, &entry, &names);
         let next = rows.len();
         let row = rows.entry(body).or_insert((next, name)).0;
         let _ = writeln!(out, "({name:?}, &ROW_{row}),");
@@ -72,8 +72,11 @@ pub fn generate() {
     for (body, (at, name)) in &rows {
         let _ = writeln!(out, "static ROW_{at}: Program = Program {{ name: {name:?}, {body} }};");
     }
-    for (list, at) in &lists {
-        let _ = writeln!(out, "static OPTIONS_{at}: &[OptSpec] = &[{list}];");
+    for (option, at) in &shared.options {
+        let _ = writeln!(out, "static OPTION_{at}: OptSpec = OptSpec {{ {option} }};");
+    }
+    for (list, at) in &shared.lists {
+        let _ = writeln!(out, "static OPTIONS_{at}: &[&OptSpec] = &[{list}];");
     }
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
     fs::write(Path::new(&dir).join("programs.rs"), out).expect("OUT_DIR is writable");
@@ -91,6 +94,10 @@ fn whole(all: &BTreeMap<String, Table>, own: &Table) -> Table {
     let Some(Value::String(same)) = own.get("same") else { return own.clone() };
     let base = all.get(same).unwrap_or_else(|| panic!("same = {same}?"));
     let mut entry = whole(all, base);
+    // A program under another name has the other's sub-commands.
+    if flag(&entry, "sub") && !own.contains_key("sub") && !entry.contains_key("family") {
+        entry.insert("family".into(), Value::String(same.clone()));
+    }
     if own.contains_key("options") {
         entry.remove("extra");
     }
@@ -143,8 +150,15 @@ fn camel(name: &str) -> String {
     name.split('-').map(|part| part[..1].to_uppercase() + &part[1..]).collect()
 }
 
+/// Options and lists of options by their text: rows that say the same share one.
+#[derive(Default)]
+struct Shared {
+    options: BTreeMap<String, usize>,
+    lists: BTreeMap<String, usize>,
+}
+
 fn program(
-    lists: &mut BTreeMap<String, usize>,
+    shared: &mut Shared,
     name: &str,
     entry: &Table,
     names: &BTreeMap<String, String>,
@@ -169,6 +183,17 @@ fn program(
         None => "None".into(),
     };
     let known = entry.contains_key("operands");
+    // The lines stay text, which is small; they are read when the program is called.
+    let mut verbs = String::new();
+    for line in list(entry, "verbs") {
+        let (words, effects) = row::verb(line).unwrap_or_else(|why| fail(why));
+        for effect in &effects {
+            if effect.contains('.') && !names.contains_key(*effect) {
+                fail(format!("{effect} does not stand in config/effects.toml"));
+            }
+        }
+        let _ = writeln!(verbs, "{words}|{}", effects.join(" "));
+    }
     // Options that differ in nothing but their names share one entry: `-a,--all -b`.
     let mut specs: Vec<(String, String)> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
@@ -203,13 +228,16 @@ fn program(
     }
     let mut options = String::new();
     for (names, rest) in specs {
-        let _ = write!(options, "OptSpec {{ names: {names:?}, {rest} }},");
+        let next = shared.options.len();
+        let option = format!("names: {names:?}, {rest}");
+        let at = shared.options.entry(option).or_insert(next);
+        let _ = write!(options, "&OPTION_{at},");
     }
-    let next = lists.len();
-    let options = lists.entry(options).or_insert(next);
+    let next = shared.lists.len();
+    let options = shared.lists.entry(options).or_insert(next);
     format!(
         "complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
-         neutral: {}, abbreviate: {}, operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
+         neutral: {}, abbreviate: {}, global: {}, free: {}, family: {:?}, verbs: {verbs:?}, operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
          effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: OPTIONS_{options}",
         flag(entry, "complete"),
         flag(entry, "stop"),
@@ -218,6 +246,9 @@ fn program(
         flag(entry, "assignments"),
         flag(entry, "neutral"),
         flag(entry, "abbreviate"),
+        flag(entry, "global"),
+        flag(entry, "free"),
+        text(entry, "family"),
         text(entry, "default"),
         text(entry, "special"),
         text(entry, "lang"),

@@ -19,6 +19,10 @@ const EMPTY: Program = Program {
     assignments: false,
     neutral: false,
     abbreviate: false,
+    global: false,
+    free: false,
+    family: "",
+    verbs: "",
     operands_known: false,
     default: "",
     special: "",
@@ -47,7 +51,12 @@ pub fn read(
         && let Some((same, span)) = r.string(value)
     {
         match table::program(&same, &[]) {
-            Some(found) => program = *found,
+            Some(found) => {
+                program = *found;
+                if found.sub && found.family.is_empty() {
+                    program.family = found.name;
+                }
+            }
             None => r.fault(
                 "unknown-program",
                 format!("no shipped entry is called `{same}`"),
@@ -67,6 +76,9 @@ pub fn read(
             "single" => program.single = r.boolean(value)?,
             "assignments" => program.assignments = r.boolean(value)?,
             "neutral" => program.neutral = r.boolean(value)?,
+            "global" => program.global = r.boolean(value)?,
+            "free" => program.free = r.boolean(value)?,
+            "verbs" => program.verbs = verbs(value, r),
             "abbreviate" => program.abbreviate = r.boolean(value)?,
             "default" => program.default = keep(&r.string(value)?.0),
             "lang" => program.lang = keep(&r.string(value)?.0),
@@ -89,6 +101,24 @@ fn effects(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static [Word] 
         words.extend(word(&text, span, r));
     }
     words.leak()
+}
+
+fn verbs(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static str {
+    let mut lines = String::new();
+    for (line, span) in r.strings(value) {
+        match row::verb(&line) {
+            Ok((words, effects)) => {
+                let known: Vec<&str> = effects
+                    .iter()
+                    .filter_map(|text| word(text, span.clone(), r))
+                    .map(Word::text)
+                    .collect();
+                lines.push_str(&format!("{words}|{}\n", known.join(" ")));
+            }
+            Err(why) => r.fault("bad-verb", why, None, span),
+        }
+    }
+    keep(&lines)
 }
 
 /// A word of the closed list, or any name of a domain: tables may add such.
@@ -134,9 +164,9 @@ fn operands(value: &Spanned<DeValue<'_>>, program: &mut Program, r: &mut Reader<
 
 fn options(
     value: &Spanned<DeValue<'_>>,
-    base: &'static [OptSpec],
+    base: &'static [&'static OptSpec],
     r: &mut Reader<'_>,
-) -> &'static [OptSpec] {
+) -> &'static [&'static OptSpec] {
     let mut specs = base.to_vec();
     for (line, span) in r.strings(value) {
         let option = match row::option(&line) {
@@ -161,7 +191,7 @@ fn options(
             Some((_, false)) => Arity::Value,
             Some((_, true)) => Arity::Optional,
         };
-        specs.push(OptSpec {
+        specs.push(&*Box::leak(Box::new(OptSpec {
             names: keep(&names),
             arity,
             role: option.value.map_or(Role::Text, |(text, _)| role(text, span.clone(), r)),
@@ -170,7 +200,7 @@ fn options(
                 .effect
                 .and_then(|text| word(text, span.clone(), r))
                 .map(|word| &*Box::leak(Box::new(word))),
-        });
+        })));
     }
     specs.leak()
 }

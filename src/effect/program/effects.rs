@@ -37,6 +37,11 @@ pub enum Next {
         /// `$0` and on.
         rest: Vec<Value>,
     },
+    /// Shell text whose standard input comes from somebody else: `nc -e sh`, `socat TCP:h:1 EXEC:sh`.
+    Fed {
+        /// The text.
+        text: Value,
+    },
     /// An interpreter that reads its program from standard input.
     Stdin {
         /// Its language.
@@ -88,6 +93,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     if call.parsed.has(mark::ONLY) {
         return next;
     }
+    if program.sub
+        && let Some(at) = call.parsed.operands.get(call.parsed.subs)
+        && call.args[*at].text.is_none()
+    {
+        out.unknown("a sub-command known only at run time", call.args[*at].span.clone());
+    }
     let home = out.cwd.clone();
     let from = out.analysis.effects.len();
     for option in &call.parsed.options {
@@ -106,6 +117,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
             continue;
         }
         out.push(*word, Grade::Certain, Source::Program, call.span.clone());
+    }
+    for word in call.parsed.verb.iter().flatten() {
+        let said = matches!(word, Word::Network | Word::Send);
+        if !said && !dry {
+            out.push(*word, Grade::Certain, Source::Program, call.span.clone());
+        }
     }
     for (bit, word) in [(mark::PRIVILEGE, Word::Privilege), (mark::SYSTEM, Word::System)] {
         if call.parsed.has(bit) && !dry {
@@ -127,7 +144,9 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         }
     }
     for at in &call.parsed.doubtful {
-        if let Some(value) = call.args.get(*at)
+        if !program.free
+            && !call.parsed.global.is_some_and(|p| p.free)
+            && let Some(value) = call.args.get(*at)
             && value.text.as_deref().is_some_and(looks_like_path)
         {
             maybe_path(out, value);
@@ -137,10 +156,9 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         operands(out, call, program, dry, &mut next);
     }
     // A host that is known says more than "some host", which would match every rule on hosts.
-    for (word, there) in [
-        (Word::Network, program.effects.contains(&Word::Network)),
-        (Word::Send, !dry && sends(call)),
-    ] {
+    for (word, there) in
+        [(Word::Network, says(call, Word::Network)), (Word::Send, !dry && sends(call))]
+    {
         if there && !out.analysis.effects[from..].iter().any(|e| e.word == word) {
             out.push(word, Grade::Certain, Source::Program, call.span.clone());
         }
@@ -156,8 +174,13 @@ pub fn sends(call: &Call) -> bool {
     let query = call.name == "curl"
         && call.parsed.option("-G").is_some()
         && !call.parsed.options.iter().any(|o| o.value.as_ref().is_some_and(file));
-    call.parsed.has(mark::SEND) && !query
-        || call.parsed.program.is_some_and(|p| p.effects.contains(&Word::Send))
+    call.parsed.has(mark::SEND) && !query || says(call, Word::Send)
+}
+
+/// Does the row, or what it says of the first operands, name that effect?
+pub fn says(call: &Call, word: Word) -> bool {
+    call.parsed.program.is_some_and(|p| p.effects.contains(&word))
+        || call.parsed.verb.as_ref().is_some_and(|verb| verb.contains(&word))
 }
 
 /// Goes to a directory, if it is known.
@@ -352,6 +375,7 @@ pub fn role(
         Role::Code => code::emit(out, lang, value, next),
         Role::Command | Role::Joined => {}
         Role::MaybePath => maybe_path(out, value),
+        Role::Source => source(out, value),
     }
 }
 
@@ -444,6 +468,20 @@ fn possible_write(out: &mut Emitter, value: &Value, extent: Extent) {
     if let Spot::At(target) = out.spot(value, extent, true) {
         let span = value.span.clone();
         out.effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, span);
+    }
+}
+
+/// A URL that is contacted, a path that is read, or a name.
+fn source(out: &mut Emitter, value: &Value) {
+    let text = value.start();
+    if text.contains("://") {
+        return out.contact(value, false, Source::Operand);
+    }
+    let here = text.len() < 256
+        && !text.is_empty()
+        && out.cwd.clone().is_some_and(|cwd| out.resolver.exists(&path::join(&cwd, text)));
+    if text != "-" && (looks_like_path(text) || here) {
+        out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
     }
 }
 

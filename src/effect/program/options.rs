@@ -1,8 +1,8 @@
 //! Taking arguments apart: bundles, glued and separate values, abbreviations, `--`.
 
-use super::table::{Arity, Known, OptSpec, Program, Role, mark, program as find};
+use super::table::{Arity, FREE, Known, OptSpec, Program, Role, has_below, mark, program as find};
 use crate::effect::value::Value;
-use crate::effect::{Arg, Opt};
+use crate::effect::{Arg, Opt, Word};
 
 /// An option as it was found.
 #[derive(Debug, Clone)]
@@ -30,6 +30,10 @@ pub struct Parsed {
     pub operands: Vec<usize>,
     /// How many of `operands` name the sub-command.
     pub subs: usize,
+    /// The row above whose options may stand behind its sub-commands.
+    pub global: Option<&'static Program>,
+    /// What the table says that the first operands mean.
+    pub verb: Option<Vec<Word>>,
     /// Operands that may be an unknown option's value.
     pub doubtful: Vec<usize>,
     /// Every option is known and harmless, every argument that could be an option is known.
@@ -82,51 +86,56 @@ static TAKEN_BACK: OptSpec =
 pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
     let mut parsed = Parsed { program: find(name, own), harmless: true, ..Parsed::default() };
     let mut at = 0;
-    let mut full = name.to_string();
+    // The words so far, under the program's own name and under that of its family.
+    let family = parsed.program.map_or("", |p| p.family);
+    let mut names: Vec<String> =
+        [name, family].iter().filter(|n| !n.is_empty()).map(|n| (*n).to_string()).collect();
     loop {
-        let stop = parsed.program.is_some_and(|p| p.stop || p.sub);
-        at = piece(&mut parsed, args, at, stop);
-        let sub = parsed.program.is_some_and(|p| p.sub);
-        if !sub || at >= args.len() {
+        let row = parsed.program;
+        at = piece(&mut parsed, args, at, row.is_some_and(|p| p.stop || p.sub));
+        if !row.is_some_and(|p| p.sub) || at >= args.len() {
             break;
         }
-        // The first operand is the sub-command, or, where the program has operands of its own and
-        // no sub-command of that name, one of those: `git reflog HEAD`, `git stash -- FILE`.
-        let parent = parsed.program.filter(|p| p.operands_known);
-        if let Some(parent) = parent {
-            if at > 0 && args[at - 1].plain() == Some("--") {
-                parsed.operands.extend(at..args.len());
-                break;
-            }
-            let named = args[at].plain().and_then(|word| find(&format!("{full} {word}"), own));
-            if named.is_none() && args[at].plain().is_some() {
-                parsed.operands.push(at);
-                at = piece(&mut parsed, args, at + 1, parent.stop);
-                parsed.operands.extend(at..args.len());
-                break;
-            }
+        // Where the program has operands of its own, `--` says that they begin.
+        if row.is_some_and(|p| p.operands_known) && at > 0 && args[at - 1].plain() == Some("--") {
+            parsed.operands.extend(at..args.len());
+            break;
         }
+        // The first operand is the sub-command, the next one may be part of it.
         parsed.operands.push(at);
-        parsed.subs += 1;
-        let Some(word) = args[at].plain() else {
-            parsed.program = None;
-            parsed.harmless = false;
-            at += 1;
-            piece(&mut parsed, args, at, false);
-            break;
-        };
-        full.push(' ');
-        full.push_str(word);
         at += 1;
-        parsed.program = find(&full, own);
-        if parsed.program.is_none() {
-            parsed.harmless = false;
+        let word = args[at - 1].plain();
+        for name in &mut names {
+            name.push(' ');
+            name.push_str(word.unwrap_or_default());
+        }
+        if let Some(found) = word.and_then(|_| names.iter().find_map(|n| find(n, own))) {
+            parsed.subs = parsed.operands.len();
+            parsed.global = row.filter(|p| p.global).or(parsed.global);
+            parsed.program = Some(found);
+        } else if word.is_none() || !names.iter().any(|n| has_below(n, own)) {
+            // A row with operands speaks for the sub-commands that have no row.
+            if row.is_none_or(|p| !p.operands_known) {
+                parsed.subs = parsed.operands.len();
+                parsed.program = None;
+                parsed.harmless = false;
+            }
+            at = piece(&mut parsed, args, at, row.is_some_and(|p| p.stop));
+            break;
         }
     }
+    let Some(program) = parsed.program else { return parsed };
     // A stopped program's other words are operands as well.
-    if parsed.program.is_some_and(|p| p.stop && !p.sub) {
-        let from = at;
-        parsed.operands.extend(from..args.len());
+    if program.stop && at < args.len() {
+        parsed.operands.extend(at..args.len());
+    }
+    if !program.verbs.is_empty() {
+        let operands: Vec<Option<&str>> =
+            parsed.operands[parsed.subs..].iter().map(|i| args[*i].plain()).collect();
+        parsed.verb = program.verb(&operands);
+        if parsed.verb.is_none() && !operands.is_empty() && program.special != "verbs" {
+            parsed.harmless = false;
+        }
     }
     parsed
 }
@@ -194,8 +203,9 @@ fn plus(program: Option<&'static Program>, text: &str) -> bool {
 /// One argument that is an option or a bundle; returns how many arguments it takes.
 fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], at: usize) -> usize {
     let arg = &args[at];
+    let global = parsed.global;
     let text = arg.start().to_string();
-    let single = program.is_some_and(|p| p.single);
+    let single = program.is_some_and(|p| p.single) || global.is_some_and(|p| p.single);
     let (name, glued) = match text.find('=') {
         Some(eq) if text.starts_with("--") || single || program.is_none() => {
             (&text[..eq], Some(eq + 1))
@@ -211,7 +221,14 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
         parsed.options.push(Found { name: name.to_string(), names, spec, value, at });
     };
     let next = args.get(at + 1);
-    let exact = program.and_then(|p| p.option(name));
+    let spelled = |name: &str| {
+        program.and_then(|p| p.option(name)).or_else(|| global.and_then(|p| p.option(name)))
+    };
+    // Go's flags take one dash or two.
+    let exact = spelled(name)
+        .or_else(|| name.strip_prefix('-').filter(|n| single && n.len() > 2).and_then(spelled));
+    let free = program.is_some_and(|p| p.free) || global.is_some_and(|p| p.free);
+    let free = free.then_some(Known { names: "", spec: &FREE });
     let long = program.filter(|_| name.starts_with("--"));
     let whole = exact.or_else(|| long.and_then(|p| p.abbreviated(name)));
     if arg.text.is_none() && glued.is_none() && !text.contains('=') && whole.is_none_or(|_| true) {
@@ -228,13 +245,19 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
                 parsed.options.retain(|o| o.names != known.names);
                 return 1;
             }
-            push(name, None, glued.map(|n| arg.rest(n)));
+            push(name, free, glued.map(|n| arg.rest(n)));
             if glued.is_none() && next.is_some_and(|v| !v.start().starts_with('-')) {
                 parsed.doubtful.push(at + 1);
             }
             return 1;
         };
         let value = glued.map(|n| arg.rest(n));
+        // `--force=false`, `--dry-run=none`: as if it were not there.
+        if value.as_ref().and_then(Value::plain).is_some_and(|v| matches!(v, "false" | "none"))
+            && (known.spec.arity == Arity::None || known.spec.marks & mark::DRY != 0)
+        {
+            return 1;
+        }
         if known.spec.arity == Arity::Value && value.is_none() {
             push(name, Some(known), next.cloned());
             return if next.is_some() { 2 } else { 1 };
@@ -254,7 +277,7 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
             continue;
         }
         let name = format!("{sign}{letter}");
-        let spec = program.and_then(|p| p.option(&name));
+        let spec = spelled(&name).or(free);
         let after = offset + letter.len_utf8();
         let rest = after < text.len() || arg.text.is_none();
         match spec.map(|known| known.spec.arity) {
@@ -279,7 +302,8 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
             _ => push(&name, spec, None),
         }
         let last = i + 1 == letters.len();
-        if last && spec.is_none() && next.is_some_and(|v| !v.start().starts_with('-')) {
+        let named = spec.is_some_and(|s| !s.names.is_empty());
+        if last && !named && next.is_some_and(|v| !v.start().starts_with('-')) {
             parsed.doubtful.push(at + 1);
         }
     }

@@ -18,6 +18,9 @@ pub const KEYS: &[&str] = &[
     "lang",
     "abbreviate",
     "extra",
+    "global",
+    "free",
+    "verbs",
 ];
 
 /// Under these prefixes tables may name effects of their own: `cloud.delete`.
@@ -32,7 +35,7 @@ pub struct Option<'t> {
     pub value: std::option::Option<(&'t str, bool)>,
     /// What else it does.
     pub marks: Vec<&'t str>,
-    /// The named effect that it adds.
+    /// The named effect that it adds, or `listen` or `remote`.
     pub effect: std::option::Option<&'t str>,
 }
 
@@ -67,7 +70,7 @@ pub fn option(line: &str) -> Result<Option<'_>, String> {
         return Err(format!("`{line}` names no option"));
     }
     for mark in tail.split_whitespace() {
-        if mark.contains('.') {
+        if mark.contains('.') || matches!(mark, "listen" | "remote") {
             option.effect = Some(mark);
         } else {
             option.marks.push(mark);
@@ -91,6 +94,15 @@ pub fn operands<'t>(items: &[&'t str]) -> Result<Operands<'t>, String> {
         }
     }
     Ok(operands)
+}
+
+/// Takes a line of `verbs` apart: `words of operands | effects`.
+pub fn verb(line: &str) -> Result<(&str, Vec<&str>), String> {
+    let (words, effects) = line.split_once('|').unwrap_or((line, ""));
+    if words.trim().is_empty() {
+        return Err(format!("`{line}` names no operand"));
+    }
+    Ok((words.trim(), effects.split_whitespace().collect()))
 }
 
 /// Is that a well-formed effect name of a domain: `cloud.delete`?

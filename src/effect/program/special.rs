@@ -1,16 +1,19 @@
 //! Programs whose arguments follow no common pattern: find, dd, tar, git's tree, shells, curl ...
 
+mod cloud;
+mod containers;
 mod files;
 mod forge;
 mod git;
 mod machine;
+mod network;
 mod packages;
 mod remote;
 mod wrap;
 
 pub use files::found;
 use files::{dd, fd, find, gzip, ln, tar};
-use remote::{copy, docker_run, download, ssh, ssh_settings};
+use remote::{copy, download, ssh, ssh_settings};
 use wrap::{env, interpreter, parallel, shell, xargs};
 pub use wrap::{fill, replace};
 
@@ -59,7 +62,7 @@ pub fn run(
         "xargs" if call.name == "parallel" => parallel(call, values, out, next),
         "xargs" => xargs(call, values, next),
         "env" => env(call, values, next, out),
-        "copy" => copy(out, call, &values, dry),
+        "copy" | "copy-near" => copy(out, call, &values, dry),
         "gzip" => gzip(out, call, &values),
         "zip" => {
             operands(out, call, program, dry, next);
@@ -90,16 +93,20 @@ pub fn run(
                 next.push(Next::Stdin { lang: "shell" });
             }
         }
-        "kubectl-exec" => {
-            let from = call.args.iter().position(|a| a.plain() == Some("--")).map(|at| at + 1);
-            let words: Vec<Value> = match from {
-                Some(from) => call.args[from..].to_vec(),
-                None => values.iter().skip(1).cloned().collect(),
-            };
-            if !words.is_empty() {
-                next.push(Next::Words { words, cwd: None, feeds: false });
-            }
+        "inside" => containers::inside(call, &values, 1, next),
+        "inside-only" => {
+            operands(out, call, program, dry, next);
+            containers::inside(call, &[], 0, next);
         }
+        "kubectl-delete" => containers::delete(out, call, &values, dry),
+        "kubectl-get" => containers::get(out, call, &values),
+        "container-run" => containers::run(out, call, &values, next),
+        "ansible" => containers::ansible(out, call, dry, next),
+        "verbs" => cloud::verbs(out, call, program, dry),
+        "httpie" => network::httpie(out, call, &values, dry),
+        "nc" => network::nc(out, call, &values, dry, next),
+        "socat" => network::socat(out, &values, next),
+        "client" => network::client(out, call, program, &values, dry, next),
         "unzip" => {
             if let Some(file) = values.first() {
                 out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
@@ -124,20 +131,6 @@ pub fn run(
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
             } else if call.parsed.option("-c").is_none() {
                 next.push(Next::Stdin { lang: "shell" });
-            }
-        }
-        "client" => {
-            // Statements that no option and no operand names come from standard input.
-            operands(out, call, program, dry, next);
-            let named = call.parsed.options.iter().any(|o| {
-                o.spec.is_some_and(|s| s.role == Role::Code)
-                    || matches!(
-                        o.name.as_str(),
-                        "-f" | "--file" | "-l" | "--list" | "--queries-file"
-                    )
-            });
-            if !named && (program.repeat != Role::Code || values.len() < 2) {
-                next.push(Next::Stdin { lang: program.lang });
             }
         }
         "redis" => {
@@ -235,7 +228,6 @@ pub fn run(
         "build" => {
             // make, npm run, cargo test: opaque, but a directory or file option was handled above.
         }
-        "docker-run" => docker_run(out, call, &values, next),
         _ if git::run(out, call, program, dry, next) => {}
         other => {
             debug_assert!(false, "no such special: {other}");

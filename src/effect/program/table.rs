@@ -4,6 +4,7 @@
 //! `docs/programs.md`.
 
 use crate::effect::Word;
+use crate::rule::glob;
 
 macro_rules! roles {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
@@ -65,6 +66,8 @@ roles! {
     Command = "command",
     /// Like `Command`, but the words are joined and read by a shell.
     Joined = "joined",
+    /// A URL that is contacted, a path that is read with all below it, or just a name.
+    Source = "source",
     /// A word that may be a path: read for certain, possibly written, if it looks like one.
     MaybePath = "maybe-path",
 }
@@ -190,6 +193,14 @@ pub struct Program {
     pub neutral: bool,
     /// Long options may be abbreviated (GNU getopt_long).
     pub abbreviate: bool,
+    /// Its options may also stand behind its sub-commands.
+    pub global: bool,
+    /// Options that no row names are harmless text.
+    pub free: bool,
+    /// The program whose sub-commands are also its own; empty for itself.
+    pub family: &'static str,
+    /// What the first operands mean: lines of `operand operand|effect effect`.
+    pub verbs: &'static str,
     /// The table says what operands are.
     pub operands_known: bool,
     /// The operand where there is none.
@@ -207,7 +218,7 @@ pub struct Program {
     /// The last operand, if it differs.
     pub last: Option<Role>,
     /// The options.
-    pub options: &'static [OptSpec],
+    pub options: &'static [&'static OptSpec],
 }
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -220,11 +231,43 @@ pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> 
     PROGRAMS.binary_search_by(|(own, _)| own.cmp(&name)).ok().map(|i| PROGRAMS[i].1)
 }
 
+/// Is there a sub-command below that one?
+pub fn has_below(name: &str, own: &'static [Program]) -> bool {
+    let below = |own: &str| own.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '));
+    let at = PROGRAMS.partition_point(|(own, _)| *own < name);
+    // Between `a b` and `a b c` only names that begin with `a b` and a smaller sign can stand.
+    PROGRAMS[at..].iter().take_while(|(own, _)| own.starts_with(name)).any(|(own, _)| below(own))
+        || own.iter().any(|p| below(p.name))
+}
+
+/// An option of a program that takes any.
+pub static FREE: OptSpec =
+    OptSpec { names: "", arity: Arity::None, role: Role::Text, marks: 0, effect: None };
+
 impl Program {
+    /// What the operands mean by the lines of `verbs`: the first one that fits.
+    pub fn verb(&self, operands: &[Option<&str>]) -> Option<Vec<Word>> {
+        let here = |pattern: &str, from: usize| {
+            pattern.split(' ').enumerate().all(|(i, want)| {
+                let word = operands.get(from + i).copied().flatten();
+                word.is_some_and(|word| want.split(',').any(|one| glob::matches(one, word)))
+            })
+        };
+        let fits = |pattern: &str| match pattern.strip_prefix("** ") {
+            Some(rest) => (0..operands.len().min(32)).any(|from| here(rest, from)),
+            None => here(pattern, 0),
+        };
+        let verbs: &'static str = self.verbs;
+        let lines = verbs.lines().filter_map(|line| line.split_once('|'));
+        let (_, effects) = lines.into_iter().find(|(pattern, _)| fits(pattern))?;
+        let word = |text| Word::from_text(text).unwrap_or(Word::Named(text));
+        Some(effects.split_whitespace().map(word).collect())
+    }
+
     /// The option of that exact spelling, with all its spellings.
     pub fn option(&self, name: &str) -> Option<Known> {
         // `options` is 'static itself, so the reference outlives `self`.
-        let options: &'static [OptSpec] = self.options;
+        let options: &'static [&'static OptSpec] = self.options;
         options.iter().find_map(|spec| {
             let names = spec.options().find(|names| names.split(',').any(|n| n == name))?;
             Some(Known { names, spec })
@@ -241,7 +284,7 @@ impl Program {
     /// The only long option that begins so, where abbreviations are allowed; `--help` is none, so
     /// that it hides no other (`git reset --h`).
     pub fn abbreviated(&self, name: &str) -> Option<Known> {
-        let options: &'static [OptSpec] = self.options;
+        let options: &'static [&'static OptSpec] = self.options;
         if !self.abbreviate || name.len() < 3 {
             return None;
         }
