@@ -44,12 +44,12 @@ pub fn generate() {
     for (name, meaning) in &names {
         let _ = writeln!(out, "({name:?}, {meaning:?}),");
     }
-    out.push_str(
-        "];\n/// Every program, sorted by name.\npub static PROGRAMS: &[(&str, &Program)] = &[\n",
-    );
+    out.push_str("];\n");
     // What several programs share is stored once.
-    let mut shared = Shared::default();
-    let mut rows = BTreeMap::new();
+    let mut lists = Pool::default();
+    let mut rows = Pool::default();
+    let mut text = String::new();
+    let mut index = String::new();
     for (name, own) in &all {
         let mut entry = whole(&all, own);
         if let Some(extra) = entry.remove("extra") {
@@ -63,21 +63,18 @@ pub fn generate() {
         if parent.is_some_and(|p| flag(p, "abbreviate")) {
             entry.insert("abbreviate".into(), Value::Boolean(true));
         }
-        let body = program(&mut shared, name, &entry, &names);
-        let next = rows.len();
-        let row = rows.entry(body).or_insert((next, name)).0;
-        let _ = writeln!(out, "({name:?}, &ROW_{row}),");
+        let row = rows.place(program(&mut lists, name, &entry, &names));
+        let _ = write!(index, "({}, {row}),", text.len());
+        text.push_str(name);
     }
-    out.push_str("];\n");
-    for (body, (at, name)) in &rows {
-        let _ = writeln!(out, "static ROW_{at}: Program = Program {{ name: {name:?}, {body} }};");
-    }
-    for (option, at) in &shared.options {
-        let _ = writeln!(out, "static OPTION_{at}: OptSpec = OptSpec {{ {option} }};");
-    }
-    for (list, at) in &shared.lists {
-        let _ = writeln!(out, "static OPTIONS_{at}: &[&OptSpec] = &[{list}];");
-    }
+    let _ = writeln!(out, "/// The names of all programs, sorted, one behind the other.");
+    let _ = writeln!(out, "static TEXT: &str = {text:?};");
+    let _ = writeln!(out, "/// Where each name begins, and the program's row.");
+    let _ = writeln!(out, "static INDEX: &[(u32, u16)] = &[{index}];");
+    let _ = writeln!(out, "/// What is known of programs: see `packed.rs`.");
+    let _ = writeln!(out, "static ROWS: &[&str] = &{:?};", rows.items());
+    let _ = writeln!(out, "/// Lists of options, one option a line.");
+    let _ = writeln!(out, "static LISTS: &[&str] = &{:?};", lists.items());
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
     fs::write(Path::new(&dir).join("programs.rs"), out).expect("OUT_DIR is writable");
 }
@@ -145,112 +142,67 @@ fn named_effects() -> BTreeMap<String, String> {
     names
 }
 
-/// `write-into` to `WriteInto`: a name that does not exist fails where the table is compiled.
-fn camel(name: &str) -> String {
-    name.split('-').map(|part| part[..1].to_uppercase() + &part[1..]).collect()
-}
-
-/// Options and lists of options by their text: rows that say the same share one.
+/// Texts that are stored once.
 #[derive(Default)]
-struct Shared {
-    options: BTreeMap<String, usize>,
-    lists: BTreeMap<String, usize>,
+struct Pool(BTreeMap<String, usize>);
+
+impl Pool {
+    fn place(&mut self, text: String) -> usize {
+        let next = self.0.len();
+        *self.0.entry(text).or_insert(next)
+    }
+
+    fn items(&self) -> Vec<&str> {
+        let mut items = vec![""; self.0.len()];
+        for (text, at) in &self.0 {
+            items[*at] = text;
+        }
+        items
+    }
 }
 
+/// One entry as a line of fields with tabs between: `src/effect/program/packed.rs` reads it.
 fn program(
-    shared: &mut Shared,
+    lists: &mut Pool,
     name: &str,
     entry: &Table,
     names: &BTreeMap<String, String>,
 ) -> String {
     let fail = |why: String| -> ! { panic!("[{name}] {why}") };
-    let word = |word: &str| {
-        if !word.contains('.') {
-            return format!("Word::{}", camel(word));
+    let known = |effect: &str| {
+        if effect.contains('.') && !names.contains_key(effect) {
+            fail(format!("{effect} does not stand in config/effects.toml"));
         }
-        if !names.contains_key(word) {
-            fail(format!("{word} does not stand in config/effects.toml"));
-        }
-        format!("Word::Named({word:?})")
     };
-    let role = |role: &str| format!("Role::{}", camel(role));
-    let effects: String = list(entry, "effects").iter().map(|w| word(w) + ",").collect();
-    let operands = row::operands(&list(entry, "operands")).unwrap_or_else(|why| fail(why));
-    let before: String = operands.before.iter().map(|r| role(r) + ",").collect();
-    let repeat = role(operands.repeat.unwrap_or("text"));
-    let last = match operands.last {
-        Some(last) => format!("Some({})", role(last)),
-        None => "None".into(),
-    };
-    let known = entry.contains_key("operands");
-    // The lines stay text, which is small; they are read when the program is called.
+    let effects = list(entry, "effects");
+    effects.iter().copied().for_each(known);
+    let operands = list(entry, "operands");
+    row::operands(&operands).unwrap_or_else(|why| fail(why));
     let mut verbs = String::new();
     for line in list(entry, "verbs") {
         let (words, effects) = row::verb(line).unwrap_or_else(|why| fail(why));
-        for effect in &effects {
-            if effect.contains('.') && !names.contains_key(*effect) {
-                fail(format!("{effect} does not stand in config/effects.toml"));
-            }
-        }
+        effects.iter().copied().for_each(known);
         let _ = writeln!(verbs, "{words}|{}", effects.join(" "));
     }
-    // Options that differ in nothing but their names share one entry: `-a,--all -b`.
-    let mut specs: Vec<(String, String)> = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
-    for line in list(entry, "options") {
+    let options = list(entry, "options").into_iter().map(|line| {
         let option = row::option(line).unwrap_or_else(|why| fail(why));
-        let (arity, kind) = match option.value {
-            None => ("None", role("text")),
-            Some((kind, false)) => ("Value", role(kind)),
-            Some((kind, true)) => ("Optional", role(kind)),
-        };
-        let each = option.marks.contains(&"each");
-        let marks = option.marks.iter().filter(|m| **m != "each");
-        let bits: Vec<String> =
-            marks.map(|m| format!("mark::{}", m.to_uppercase().replace('-', "_"))).collect();
-        let bits = if bits.is_empty() { "0".into() } else { bits.join("|") };
-        let effect = match option.effect {
-            Some(effect) => format!("Some(&{})", word(effect)),
-            None => "None".into(),
-        };
-        let rest = format!("arity: Arity::{arity}, role: {kind}, marks: {bits}, effect: {effect}");
-        // Of a name that stands twice, the first counts.
-        let mut own: Vec<String> = option.names.iter().map(|name| name.to_string()).collect();
-        own.retain(|name| seen.insert(name.clone()));
-        if own.is_empty() {
-            continue;
-        }
-        let own = own.join(if each { " " } else { "," });
-        match specs.iter_mut().find(|(_, other)| *other == rest) {
-            Some((names, _)) => *names = format!("{names} {own}"),
-            None => specs.push((own, rest)),
-        }
-    }
-    let mut options = String::new();
-    for (names, rest) in specs {
-        let next = shared.options.len();
-        let option = format!("names: {names:?}, {rest}");
-        let at = shared.options.entry(option).or_insert(next);
-        let _ = write!(options, "&OPTION_{at},");
-    }
-    let next = shared.lists.len();
-    let options = shared.lists.entry(options).or_insert(next);
-    format!(
-        "complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
-         neutral: {}, abbreviate: {}, global: {}, free: {}, family: {:?}, verbs: {verbs:?}, operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
-         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: OPTIONS_{options}",
-        flag(entry, "complete"),
-        flag(entry, "stop"),
-        flag(entry, "sub"),
-        flag(entry, "single"),
-        flag(entry, "assignments"),
-        flag(entry, "neutral"),
-        flag(entry, "abbreviate"),
-        flag(entry, "global"),
-        flag(entry, "free"),
+        option.effect.into_iter().for_each(known);
+        option
+    });
+    let options = row::pack(options);
+    let flags: String =
+        row::FLAGS.iter().map(|key| if flag(entry, key) { '1' } else { '0' }).collect();
+    let fields = [
+        &flags,
         text(entry, "family"),
         text(entry, "default"),
         text(entry, "special"),
         text(entry, "lang"),
-    )
+        &effects.join(" "),
+        // No list is not the same as an empty one.
+        &if entry.contains_key("operands") { operands.join(" ") } else { "?".into() },
+        &lists.place(options).to_string(),
+        &verbs,
+    ];
+    fields.join("\t")
 }

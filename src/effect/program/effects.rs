@@ -130,7 +130,7 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         }
     }
     for option in &call.parsed.options {
-        if let Some(word) = option.spec.and_then(|spec| spec.effect).copied().filter(|_| !dry) {
+        if let Some(word) = option.spec.and_then(|spec| spec.effect).filter(|_| !dry) {
             let span = call.args.get(option.at).map_or(call.span.clone(), |a| a.span.clone());
             out.push(word, Grade::Certain, Source::Program, span);
         }

@@ -1,6 +1,6 @@
 //! Taking arguments apart: bundles, glued and separate values, abbreviations, `--`.
 
-use super::table::{Arity, FREE, Known, OptSpec, Program, Role, has_below, mark, program as find};
+use super::table::{Arity, Known, OptSpec, PLAIN, Program, Role, has_below, mark, program as find};
 use crate::effect::value::Value;
 use crate::effect::{Arg, Opt, Word};
 
@@ -12,7 +12,7 @@ pub struct Found {
     /// All its spellings, separated by commas, where the table has it.
     pub names: &'static str,
     /// Its row, where the table has one.
-    pub spec: Option<&'static OptSpec>,
+    pub spec: Option<OptSpec>,
     /// Its value.
     pub value: Option<Value>,
     /// The argument it stands in.
@@ -59,9 +59,9 @@ impl Parsed {
                 name: o.name.clone(),
                 aliases: o.names.split(',').filter(|n| !n.is_empty()).collect(),
                 value: o.value.as_ref().map(Value::arg),
-                harmless: o
-                    .spec
-                    .is_some_and(|s| harmless(s) && s.marks & (mark::INPLACE | mark::CHANGES) == 0),
+                harmless: o.spec.is_some_and(|s| {
+                    harmless(&s) && s.marks & (mark::INPLACE | mark::CHANGES) == 0
+                }),
                 span: args.get(o.at).map_or(0..0, |a| a.span.clone()),
             })
             .collect()
@@ -77,10 +77,6 @@ fn harmless(spec: &OptSpec) -> bool {
             Role::Program | Role::Script | Role::Code | Role::Run | Role::Command | Role::Joined
         )
 }
-
-/// `--no-X`, where `--X` is an option: it takes that one back.
-static TAKEN_BACK: OptSpec =
-    OptSpec { names: "", arity: Arity::None, role: Role::Text, marks: 0, effect: None };
 
 /// Takes the arguments of a program apart, its sub-commands included. `own`: the user's tables.
 pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
@@ -195,9 +191,8 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
 }
 
 fn plus(program: Option<&'static Program>, text: &str) -> bool {
-    program.is_some_and(|p| {
-        p.options.iter().any(|o| o.names.split([' ', ',']).any(|n| text.starts_with(n)))
-    })
+    program
+        .is_some_and(|p| p.lines().any(|(names, _)| names.split(',').any(|n| text.starts_with(n))))
 }
 
 /// One argument that is an option or a bundle; returns how many arguments it takes.
@@ -214,7 +209,7 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     };
     let mut push = |name: &str, known: Option<Known>, value: Option<Value>| {
         let spec = known.map(|known| known.spec);
-        if spec.is_none_or(|s| !harmless(s)) {
+        if spec.is_none_or(|s| !harmless(&s)) {
             parsed.harmless = false;
         }
         let names = known.map_or("", |known| known.names);
@@ -228,7 +223,7 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     let exact = spelled(name)
         .or_else(|| name.strip_prefix('-').filter(|n| single && n.len() > 2).and_then(spelled));
     let free = program.is_some_and(|p| p.free) || global.is_some_and(|p| p.free);
-    let free = free.then_some(Known { names: "", spec: &FREE });
+    let free = free.then_some(Known { names: "", spec: PLAIN });
     let long = program.filter(|_| name.starts_with("--"));
     let whole = exact.or_else(|| long.and_then(|p| p.abbreviated(name)));
     if arg.text.is_none() && glued.is_none() && !text.contains('=') && whole.is_none_or(|_| true) {
@@ -241,7 +236,7 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
         let Some(known) = whole else {
             let back = program.and_then(|p| p.taken_back(name)).filter(|_| glued.is_none());
             if let Some(known) = back {
-                push(name, Some(Known { names: "", spec: &TAKEN_BACK }), None);
+                push(name, Some(Known { names: "", spec: PLAIN }), None);
                 parsed.options.retain(|o| o.names != known.names);
                 return 1;
             }

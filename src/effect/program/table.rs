@@ -3,6 +3,7 @@
 //! The rows are compiled from `config/programs/*.toml` by `build/programs.rs` and described in
 //! `docs/programs.md`.
 
+use super::packed;
 use crate::effect::Word;
 use crate::rule::glob;
 
@@ -142,12 +143,9 @@ marks! {
     CHANGES = "changes" 22,
 }
 
-/// One option of a program.
+/// What an option of a program does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptSpec {
-    /// The options that this entry describes, with their dashes: `-a,--all -b`. A comma stands
-    /// between spellings of one option.
-    pub names: &'static str,
     /// Does it take a value?
     pub arity: Arity,
     /// What the value is.
@@ -155,23 +153,16 @@ pub struct OptSpec {
     /// What else it does: bits of [`mark`].
     pub marks: u32,
     /// The named effect that it adds.
-    pub effect: Option<&'static Word>,
+    pub effect: Option<Word>,
 }
 
 /// An option of a program, found in its table.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
-    /// Its spellings: `-a,--all`.
+    /// Its spellings with commas between: `-a,--all`.
     pub names: &'static str,
     /// What it does.
-    pub spec: &'static OptSpec,
-}
-
-impl OptSpec {
-    /// Each option with all its spellings.
-    pub fn options(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.names.split(' ')
-    }
+    pub spec: OptSpec,
 }
 
 /// What is known of one program, or of one sub-command (`git push`).
@@ -217,32 +208,28 @@ pub struct Program {
     pub repeat: Role,
     /// The last operand, if it differs.
     pub last: Option<Role>,
-    /// The options.
-    pub options: &'static [&'static OptSpec],
+    /// The options, packed: see [`packed::option`].
+    pub options: &'static str,
 }
 
-include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+pub use super::packed::NAMES;
 
 /// What is known of the program of that basename, or of the sub-command; `own` comes first.
 pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> {
     if let Some(found) = own.iter().find(|p| p.name == name) {
         return Some(found);
     }
-    PROGRAMS.binary_search_by(|(own, _)| own.cmp(&name)).ok().map(|i| PROGRAMS[i].1)
+    packed::find(name)
 }
 
 /// Is there a sub-command below that one?
 pub fn has_below(name: &str, own: &'static [Program]) -> bool {
     let below = |own: &str| own.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '));
-    let at = PROGRAMS.partition_point(|(own, _)| *own < name);
-    // Between `a b` and `a b c` only names that begin with `a b` and a smaller sign can stand.
-    PROGRAMS[at..].iter().take_while(|(own, _)| own.starts_with(name)).any(|(own, _)| below(own))
-        || own.iter().any(|p| below(p.name))
+    packed::has_below(name) || own.iter().any(|p| below(p.name))
 }
 
-/// An option of a program that takes any.
-pub static FREE: OptSpec =
-    OptSpec { names: "", arity: Arity::None, role: Role::Text, marks: 0, effect: None };
+/// An option that is text and nothing more.
+pub const PLAIN: OptSpec = OptSpec { arity: Arity::None, role: Role::Text, marks: 0, effect: None };
 
 impl Program {
     /// What the operands mean by the lines of `verbs`: the first one that fits.
@@ -264,14 +251,26 @@ impl Program {
         Some(effects.split_whitespace().map(word).collect())
     }
 
-    /// The option of that exact spelling, with all its spellings.
+    /// Every option: its spellings with commas between, and what it does, packed.
+    pub fn lines(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        let lines = self.options.lines().filter_map(|line| line.split_once('\t'));
+        lines.flat_map(|(names, rest)| names.split(' ').map(move |names| (names, rest)))
+    }
+
+    /// The option of that exact spelling.
     pub fn option(&self, name: &str) -> Option<Known> {
-        // `options` is 'static itself, so the reference outlives `self`.
-        let options: &'static [&'static OptSpec] = self.options;
-        options.iter().find_map(|spec| {
-            let names = spec.options().find(|names| names.split(',').any(|n| n == name))?;
-            Some(Known { names, spec })
-        })
+        self.only(|own| own == name, false)
+    }
+
+    /// The first option of which a spelling passes; with `single`, only if no other one does.
+    fn only(&self, passes: impl Fn(&str) -> bool, single: bool) -> Option<Known> {
+        let mut found = self.lines().filter(|(names, rest)| {
+            names.split(',').any(&passes)
+                && !(single && packed::option(rest).marks & mark::ONLY != 0)
+        });
+        let (names, rest) = found.next()?;
+        let sole = !single || found.next().is_none();
+        sole.then(|| Known { names, spec: packed::option(rest) })
     }
 
     /// The option that git's `--no-NAME` takes back.
@@ -284,16 +283,7 @@ impl Program {
     /// The only long option that begins so, where abbreviations are allowed; `--help` is none, so
     /// that it hides no other (`git reset --h`).
     pub fn abbreviated(&self, name: &str) -> Option<Known> {
-        let options: &'static [&'static OptSpec] = self.options;
-        if !self.abbreviate || name.len() < 3 {
-            return None;
-        }
-        let specs = options.iter().filter(|spec| spec.marks & mark::ONLY == 0);
-        let mut found =
-            specs.flat_map(|spec| spec.options().map(move |names| Known { names, spec })).filter(
-                |known| known.names.split(',').any(|n| n.starts_with("--") && n.starts_with(name)),
-            );
-        let first = found.next()?;
-        found.next().is_none().then_some(first)
+        let long = |own: &str| own.starts_with("--") && own.starts_with(name);
+        if self.abbreviate && name.len() >= 3 { self.only(long, true) } else { None }
     }
 }
