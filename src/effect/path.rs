@@ -103,7 +103,10 @@ impl Resolver {
 
     /// Where a component leads, if it is a link. `missing` is set once nothing below can exist.
     fn read_link(&mut self, path: &str, missing: &mut bool) -> Option<String> {
-        if let Some(made) = self.made.get(path) {
+        // Hashing the path at every component is what costs most of a long one.
+        if !self.made.is_empty()
+            && let Some(made) = self.made.get(path)
+        {
             return made.clone();
         }
         if *missing || matches!(path, "/proc/self" | "/proc/thread-self") {

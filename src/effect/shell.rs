@@ -39,9 +39,9 @@ const ALIASES: &str = "expand_aliases";
 /// How much text is looked at.
 pub const MAX_TEXT: usize = 64 * 1024;
 /// How many program calls are followed.
-const MAX_COMMANDS: usize = 2000;
+const MAX_COMMANDS: usize = 1000;
 /// How many statements are walked (a function's body counts at every call).
-const MAX_STEPS: usize = 20_000;
+const MAX_STEPS: usize = 6000;
 /// How many separators and redirections a text may hold: a line of a program holds a few.
 const MAX_MARKS: usize = 6000;
 /// How many redirections of one command are followed.
@@ -231,7 +231,7 @@ impl Walker<'_> {
         }
         self.steps += 1;
         if self.steps > MAX_STEPS {
-            self.stop("more than 20,000 steps");
+            self.stop("more than 6,000 steps");
         } else if here().abs_diff(self.anchor) > MAX_STACK {
             self.stop("nested too deep");
         }
@@ -323,7 +323,7 @@ impl Walker<'_> {
             command.quoted = true;
         }
         if self.out.analysis.commands.len() >= MAX_COMMANDS {
-            self.stop("more than 2,000 commands");
+            self.stop("more than 1,000 commands");
             return None;
         }
         self.out.analysis.commands.push(command);

@@ -25,6 +25,9 @@ pub enum Printer {
     Stranger,
 }
 
+/// How many effects are listed.
+const MAX_EFFECTS: usize = 4000;
+
 /// An argument after expansion: more than an [`Arg`] can say.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Value {
@@ -120,6 +123,8 @@ pub struct Emitter<'a> {
     /// Files that are written in the call (as resolved), with their text where it is literal.
     pub written: std::collections::HashMap<String, Option<String>>,
     noted: bool,
+    /// There were more effects than are listed.
+    full: bool,
 }
 
 impl<'a> Emitter<'a> {
@@ -133,6 +138,7 @@ impl<'a> Emitter<'a> {
             command: None,
             written: std::collections::HashMap::new(),
             noted: false,
+            full: false,
         }
     }
 
@@ -152,6 +158,10 @@ impl<'a> Emitter<'a> {
         span: Range<usize>,
     ) {
         let command = self.command;
+        if self.analysis.effects.len() >= MAX_EFFECTS {
+            self.full = true;
+            return;
+        }
         self.analysis.effects.push(Effect { word, grade, path, host, source, command, span });
     }
 
@@ -170,6 +180,13 @@ impl<'a> Emitter<'a> {
 
     /// The paths were asked for so often, or lead in so many circles, that links may be missed.
     pub fn finish(mut self) -> Analysis {
+        if self.full {
+            // The last one makes room: what is not listed is not understood.
+            self.analysis.effects.truncate(MAX_EFFECTS - 1);
+            self.command = None;
+            self.unknown("more than 4,000 effects", 0..0);
+            return self.analysis;
+        }
         if self.resolver.exhausted && !self.noted {
             self.noted = true;
             self.command = None;
@@ -259,6 +276,9 @@ impl<'a> Emitter<'a> {
             return;
         }
         let changes = !matches!(word, Word::Read);
+        if self.full {
+            return;
+        }
         match self.spot(value, extent, changes) {
             Spot::At(target) if word == Word::Read && target.extent == Extent::Glob => {
                 self.read_glob(target, extent, grade, source, value.span.clone());
