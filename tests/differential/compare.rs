@@ -72,8 +72,17 @@ fn same(listed: &[Arg], actual: &[String]) -> bool {
         Some(text) if first.glob => (0..=actual.len())
             .take_while(|n| *n == 0 || fits(text, &actual[n - 1]))
             .any(|n| same(rest, &actual[n..])),
-        Some(text) => actual.first() == Some(text) && same(rest, &actual[1..]),
+        Some(text) => actual.first().is_some_and(|a| equal(text, a)) && same(rest, &actual[1..]),
     }
+}
+
+/// Is it that text, with whatever find or xargs put into it, or the path of that program?
+fn equal(listed: &str, actual: &str) -> bool {
+    let Some((before, after)) = listed.split_once("$__hookctl_item") else {
+        return listed == actual || actual.strip_prefix("/usr/bin/") == Some(listed);
+    };
+    let after = after.rsplit("$__hookctl_item").next().unwrap_or_default();
+    actual.starts_with(before) && actual.ends_with(after)
 }
 
 /// Does a glob fit, or is it what stays of it where it fits nothing?
@@ -96,7 +105,7 @@ fn touches(analysis: &Analysis, word: Word, record: &Record, field: usize) -> bo
     let Some(path) = record.fields.get(field) else { return false };
     let path = if path.starts_with('/') { path.clone() } else { format!("{}/{path}", record.cwd) };
     let path = normalise(&path);
-    if matches!(path.as_str(), "/dev/null" | "/dev/tty") {
+    if path == "/dev/null" || path.starts_with("/dev/fd/") {
         return true;
     }
     analysis.effects.iter().filter(|e| e.word == word).any(|e| covers(e, &path))

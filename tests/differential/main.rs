@@ -93,13 +93,26 @@ fn nothing_happens_that_is_not_listed() {
     assert!(unknown * 4 <= lines, "the analysis knows too little of what is generated");
 }
 
-/// `DIFFERENTIAL_SHOW='rm x' cargo test --test differential show -- --nocapture`
+/// `DIFFERENTIAL_SHOW='rm x' cargo test --test differential show -- --nocapture`; an argument that
+/// begins with `@` is a file with one line each.
 #[test]
 fn show() {
-    let Ok(line) = std::env::var("DIFFERENTIAL_SHOW") else { return };
+    let Ok(text) = std::env::var("DIFFERENTIAL_SHOW") else { return };
     let Some(mut jail) = jail() else { return };
-    let analysis = analyse(&line);
-    jail.send(&line).unwrap();
+    match text.strip_prefix('@') {
+        Some(file) => {
+            for line in std::fs::read_to_string(file).unwrap().lines() {
+                show_one(&mut jail, line);
+            }
+        }
+        None => show_one(&mut jail, &text),
+    }
+}
+
+fn show_one(jail: &mut Jail, line: &str) {
+    println!("$ {line}");
+    let analysis = analyse(line);
+    jail.send(line).unwrap();
     let outcome = jail.receive().unwrap();
     for record in &outcome.records {
         println!("{} {:?} in {}", record.kind, record.fields, record.cwd);

@@ -354,9 +354,11 @@ again:
         return 0;
     }
     if (among(name, "tee sort uniq head tail grep sed tr awk tac rev base64 cut")) { pour(0); return 0; }
+    if (among(name, "basename dirname") && *args)
+        for (size_t n = strlen(*args); n > 1 && (*args)[n - 1] == '/'; n--) (*args)[n - 1] = 0;
     if (is(name, "basename") && *args) {
         char *slash = strrchr(*args, '/');
-        puts(slash ? slash + 1 : *args);
+        puts(slash && slash[1] ? slash + 1 : *args);
     } else if (is(name, "dirname") && *args) {
         char *slash = strrchr(*args, '/');
         if (slash == *args) puts("/");
