@@ -9,5 +9,5 @@ pub mod options;
 pub mod special;
 pub mod table;
 
-pub use effects::{Call, Next, run};
+pub use effects::{Call, Feeds, Next, run};
 pub use options::{Parsed, parse};

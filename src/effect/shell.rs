@@ -9,6 +9,7 @@ mod assign;
 mod brace;
 mod builtin;
 mod call;
+mod doubt;
 mod nested;
 mod parameter;
 mod redirect;
@@ -68,7 +69,6 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         fixed: None,
         state: State::default(),
         choice: Vec::new(),
-        positional: None,
         feed: Feed::None,
         parent: None,
         depth: 0,
@@ -142,8 +142,6 @@ struct Walker<'a> {
     state: State,
     /// Which of its values each variable with several has: name, index, count.
     choice: Vec<(String, usize, usize)>,
-    /// `$0`, `$1` ... where they are known.
-    positional: Option<Rc<Vec<Value>>>,
     feed: Feed,
     parent: Option<usize>,
     depth: usize,
@@ -178,6 +176,18 @@ impl Walker<'_> {
             Some(Held::Cwd(cwd)) => cwd.clone(),
             _ => None,
         }
+    }
+
+    /// `$0`, `$1` ... where they are known.
+    fn positional(&self) -> Option<Rc<Vec<Value>>> {
+        match self.state.get(&Key::Positional) {
+            Some(Held::Positional(values)) => values.clone(),
+            _ => None,
+        }
+    }
+
+    fn set_positional(&mut self, values: Option<Rc<Vec<Value>>>) {
+        self.state.set(Key::Positional, Some(Held::Positional(values)));
     }
 
     fn stop(&mut self, why: &str) {
@@ -264,9 +274,7 @@ impl Walker<'_> {
     /// Runs something whose changes to the state do not last.
     fn subshell(&mut self, run: impl FnOnce(&mut Self)) -> Delta {
         let mark = self.state.mark();
-        let positional = self.positional.clone();
         run(self);
-        self.positional = positional;
         self.state.rollback(mark)
     }
 
@@ -426,7 +434,7 @@ impl Walker<'_> {
                     words.extend(self.every(word));
                 }
                 if command.words.is_none() {
-                    match &self.positional {
+                    match self.positional() {
                         Some(values) => {
                             words.extend(values.iter().skip(1).cloned().collect::<Vec<_>>())
                         }
@@ -665,6 +673,7 @@ impl Walker<'_> {
                     match key {
                         Key::Var(name) => self.forget(&name),
                         Key::Cwd => self.state.set(Key::Cwd, Some(Held::Cwd(None))),
+                        Key::Positional => self.set_positional(None),
                         other => {
                             let held = self.state.get(&other).cloned();
                             self.state.set(other, held);

@@ -15,6 +15,8 @@ pub struct Value {
     pub glob: bool,
     /// Where `text` is None: one word that begins so and whose rest is known only at run time.
     pub prefix: Option<String>,
+    /// Where `text` is None: surely one word.
+    pub one: bool,
     /// What a producer prints: `<(cmd)` or an unknown `$(cmd)`.
     pub fed: bool,
     /// `<(cmd)` or `>(cmd)`: the path of a pipe.
@@ -42,6 +44,14 @@ impl Value {
     /// The text, if it is known and no glob.
     pub fn plain(&self) -> Option<&str> {
         if self.glob { None } else { self.text.as_deref() }
+    }
+
+    /// May it become any number of words?
+    pub fn several(&self) -> bool {
+        match &self.text {
+            Some(text) => self.glob && text != "[-0-9]*",
+            None => !self.one && !self.pipe && self.prefix.is_none(),
+        }
     }
 
     /// The part behind the first `n` bytes (an option's glued value).

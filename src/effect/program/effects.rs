@@ -9,6 +9,22 @@ use crate::effect::path::{self, split};
 use crate::effect::value::{Emitter, Spot, Value, host_of, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 
+/// Which arguments come from standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feeds {
+    /// None.
+    Nothing,
+    /// Its words, so many at most for one command; 0 = all.
+    Blanks {
+        /// `-n`.
+        most: usize,
+    },
+    /// Items that are cut elsewhere than at blanks.
+    Items,
+    /// Those of a file.
+    File,
+}
+
 /// What has to be run in turn.
 #[derive(Debug, Clone)]
 pub enum Next {
@@ -19,8 +35,8 @@ pub enum Next {
         words: Vec<Value>,
         /// The directory, where it is another one.
         cwd: Option<Value>,
-        /// Its operands are repeated for what standard input names (xargs, parallel).
-        feeds: bool,
+        /// More arguments come from standard input (xargs).
+        feeds: Feeds,
     },
     /// Shell text, with its `$0`, `$1` ... where they are known.
     Script {
@@ -33,11 +49,13 @@ pub enum Next {
     Stdin {
         /// Its language.
         lang: &'static str,
+        /// Its `$0`, `$1` ...
+        words: Vec<Value>,
     },
     /// A script file that an interpreter runs.
     File {
-        /// The file.
-        file: Value,
+        /// The file, which is `$0`, and its arguments.
+        words: Vec<Value>,
         /// The interpreter's language, empty for the file itself.
         lang: &'static str,
     },
@@ -178,7 +196,7 @@ pub fn operands(
                 next.push(Next::Words {
                     words: values[i..].to_vec(),
                     cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)),
-                    feeds: false,
+                    feeds: Feeds::Nothing,
                 });
                 return;
             }
@@ -315,10 +333,10 @@ pub fn role(
             }
         }
         Role::Run => {
-            next.push(Next::File { file: value.clone(), lang });
+            next.push(Next::File { words: vec![value.clone()], lang });
         }
         Role::Program => {
-            next.push(Next::Words { words: vec![value.clone()], cwd: None, feeds: false })
+            next.push(Next::Words { words: vec![value.clone()], cwd: None, feeds: Feeds::Nothing })
         }
         Role::Script => next.push(Next::Script { text: value.clone(), rest: Vec::new() }),
         Role::Code => code::emit(out, lang, value, next),

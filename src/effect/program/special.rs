@@ -11,7 +11,7 @@ use git::{git_config, git_settings};
 use remote::{copy, docker_run, download, ssh};
 use wrap::{env, interpreter, shell, xargs};
 
-use super::effects::{Call, Next, joined, operands};
+use super::effects::{Call, Feeds, Next, joined, operands};
 use super::table::{Program, Role};
 use crate::effect::path::split;
 use crate::effect::value::{Emitter, Value};
@@ -67,7 +67,7 @@ pub fn run(
             let named =
                 call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
             if !named && !next.iter().any(|n| matches!(n, Next::Words { .. })) {
-                next.push(Next::Stdin { lang: "shell" });
+                next.push(Next::Stdin { lang: "shell", words: Vec::new() });
             }
         }
         "git-clean" => {
@@ -118,7 +118,11 @@ pub fn run(
         }
         "git-bisect" => {
             if values.first().and_then(Value::plain) == Some("run") && values.len() > 1 {
-                next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: false });
+                next.push(Next::Words {
+                    words: values[1..].to_vec(),
+                    cwd: None,
+                    feeds: Feeds::Nothing,
+                });
             }
             out.own_path(Word::Write, ".", Extent::Tree, Grade::Possible, call.span.clone());
         }
@@ -136,7 +140,7 @@ pub fn run(
                 None => values.iter().skip(1).cloned().collect(),
             };
             if !words.is_empty() {
-                next.push(Next::Words { words, cwd: None, feeds: false });
+                next.push(Next::Words { words, cwd: None, feeds: Feeds::Nothing });
             }
         }
         "unzip" => {
@@ -161,7 +165,11 @@ pub fn run(
                     }
                 }
                 Some(_) | None if !rest.is_empty() => {
-                    next.push(Next::Words { words: rest.to_vec(), cwd: None, feeds: false });
+                    next.push(Next::Words {
+                        words: rest.to_vec(),
+                        cwd: None,
+                        feeds: Feeds::Nothing,
+                    });
                 }
                 _ => {}
             }
@@ -172,8 +180,8 @@ pub fn run(
             }
         }
         "source" => {
-            if let Some(file) = values.first() {
-                next.push(Next::File { file: file.clone(), lang: "shell" });
+            if !values.is_empty() {
+                next.push(Next::File { words: values.clone(), lang: "shell" });
             }
         }
         "alias" => {}
@@ -190,13 +198,13 @@ pub fn run(
         "kill" => out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone()),
         "script-file" => {
             // The first operand is a file that runs, the others are its own.
-            if let Some(file) = values.first() {
-                next.push(Next::File { file: file.clone(), lang: program.lang });
+            if !values.is_empty() {
+                next.push(Next::File { words: values.clone(), lang: program.lang });
             }
         }
         "busybox" => {
             if !values.is_empty() {
-                next.push(Next::Words { words: values, cwd: None, feeds: false });
+                next.push(Next::Words { words: values, cwd: None, feeds: Feeds::Nothing });
             }
         }
         "build" => {

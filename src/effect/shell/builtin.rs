@@ -145,25 +145,33 @@ impl Walker<'_> {
                     Some(at) => {
                         let mut values = vec![Value::unknown(span.clone())];
                         values.extend(args[at + 1..].iter().cloned());
-                        self.positional = Some(Rc::new(values));
+                        self.set_positional(Some(Rc::new(values)));
                     }
                     None if args.iter().any(|a| !a.start().starts_with(['-', '+'])) => {
-                        self.positional = None
+                        self.set_positional(None)
                     }
                     None => {}
                 }
                 true
             }
             "shift" => {
-                let known = args.is_empty();
-                self.positional = match (&self.positional, known) {
-                    (Some(values), true) if values.len() > 1 => {
-                        let mut values = (**values).clone();
-                        values.remove(1);
+                let count = match args {
+                    [] => Some(1),
+                    [one] => one.plain().and_then(|t| t.parse::<usize>().ok()),
+                    _ => None,
+                };
+                let left = match (self.positional(), count) {
+                    (Some(values), Some(count))
+                        if values.len() > count
+                            && !values[1..=count].iter().any(Value::several) =>
+                    {
+                        let mut values = (*values).clone();
+                        values.drain(1..=count);
                         Some(Rc::new(values))
                     }
                     _ => None,
                 };
+                self.set_positional(left);
                 true
             }
             "hash" | "enable" => {

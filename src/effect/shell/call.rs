@@ -54,12 +54,15 @@ impl Walker<'_> {
             marked |= self.temporary(assignment);
         }
         self.worlds(|w| {
-            let mut words = w.expand(&simple.name);
-            for word in &simple.args {
-                words.extend(w.expand(word));
-            }
+            let words = w.words_of(simple);
             w.call(&words, marked);
         });
+    }
+
+    /// Every field of a command.
+    pub(super) fn words_of(&mut self, simple: &SimpleCommand) -> Vec<Value> {
+        let words = std::iter::once(&simple.name).chain(&simple.args);
+        super::doubt::side_by_side(words).iter().flat_map(|group| self.expand_all(group)).collect()
     }
 
     /// An assignment that holds for one command.
@@ -260,7 +263,7 @@ impl Walker<'_> {
             self.out.cwd = self.cwd();
         }
         if !dir.is_empty() && !system {
-            self.file(word, "", index, true);
+            self.file(word, "", index, words.to_vec());
             self.out.command = Some(index);
         }
         if declared {
@@ -332,7 +335,8 @@ impl Walker<'_> {
             self.bomb_base = self.concurrent;
         }
         self.calls.push(name.to_string());
-        let positional = self.positional.replace(Rc::new(words.to_vec()));
+        let positional = self.positional();
+        self.set_positional(Some(Rc::new(words.to_vec())));
         let source = std::mem::replace(&mut self.source, function.source.clone());
         let fixed = std::mem::replace(&mut self.fixed, function.fixed.clone());
         let choice = std::mem::take(&mut self.choice);
@@ -345,7 +349,7 @@ impl Walker<'_> {
         self.choice = choice;
         self.fixed = fixed;
         self.source = source;
-        self.positional = positional;
+        self.set_positional(positional);
         self.calls.pop();
         self.bomb_base = base;
     }

@@ -4,12 +4,14 @@ use std::rc::Rc;
 
 use super::state::{Held, Key};
 use super::{Feed, Walker};
-use crate::effect::program::{Next, code};
+use crate::effect::program::{Feeds, Next, code};
 use crate::effect::value::{Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// How deep wrappers stand in wrappers.
 const MAX_WRAPPERS: usize = 24;
+/// How many words xargs is given at most.
+const MAX_ITEMS: usize = 500;
 
 impl Walker<'_> {
     /// Runs what a program runs in turn.
@@ -38,21 +40,10 @@ impl Walker<'_> {
                 if words.is_empty() {
                     return;
                 }
-                if feeds {
-                    match self.feed.clone() {
-                        Feed::Text(text) => {
-                            let span = self.out.analysis.commands[index].span.clone();
-                            words.extend(
-                                text.split_whitespace()
-                                    .take(500)
-                                    .map(|w| Value::known(w, span.clone())),
-                            );
-                        }
-                        Feed::Rooted(value) => words.push(value),
-                        _ => words
-                            .push(Value::unknown(self.out.analysis.commands[index].span.clone())),
-                    }
-                }
+                let batches = match feeds {
+                    Feeds::Nothing => vec![words],
+                    _ => self.batches(words, feeds, index),
+                };
                 let mut up = 0;
                 let mut at = Some(index);
                 while let Some(i) = at {
@@ -73,9 +64,11 @@ impl Walker<'_> {
                     }
                 }
                 let name = self.out.analysis.commands.get(index).map(|c| c.name.clone());
-                self.external = true;
-                self.call(&words, marked);
-                self.external = false;
+                for words in batches {
+                    self.external = true;
+                    self.call(&words, marked);
+                    self.external = false;
+                }
                 if !matches!(name.as_deref(), Some("command" | "builtin")) {
                     // `command cd x` goes there as well; no other wrapper changes this shell.
                     self.state.rollback(mark);
@@ -83,8 +76,34 @@ impl Walker<'_> {
                 self.parent = outer;
             }
             Next::Script { text, rest } => self.script(&text, rest, index),
-            Next::Stdin { lang } => self.stdin(lang, index),
-            Next::File { file, lang } => self.file(&file, lang, index, false),
+            Next::Stdin { lang, words } => self.stdin(lang, index, words),
+            Next::File { lang, words } => {
+                if let Some(file) = words.first().cloned() {
+                    self.file(&file, lang, index, words);
+                }
+            }
+        }
+    }
+
+    /// The commands that xargs makes of standard input.
+    fn batches(&mut self, words: Vec<Value>, feeds: Feeds, index: usize) -> Vec<Vec<Value>> {
+        let span = self.out.analysis.commands[index].span.clone();
+        let with = |more: Vec<Value>| words.iter().cloned().chain(more).collect::<Vec<_>>();
+        match (self.feed.clone(), feeds) {
+            (Feed::Text(text), Feeds::Blanks { most })
+                if !text.contains(['\'', '"', '\\'])
+                    && text.split_whitespace().count() <= MAX_ITEMS =>
+            {
+                let items: Vec<Value> =
+                    text.split_whitespace().map(|w| Value::known(w, span.clone())).collect();
+                let most = if most == 0 { MAX_ITEMS } else { most };
+                if items.is_empty() {
+                    return vec![words];
+                }
+                items.chunks(most).map(|chunk| with(chunk.to_vec())).collect()
+            }
+            (Feed::Rooted(value), Feeds::Blanks { .. } | Feeds::Items) => vec![with(vec![value])],
+            _ => vec![with(vec![Value::unknown(span)])],
         }
     }
 
@@ -133,38 +152,38 @@ impl Walker<'_> {
     pub(super) fn child(&mut self, positional: Vec<Value>, run: impl FnOnce(&mut Self)) {
         let child = self.state.child();
         let state = std::mem::replace(&mut self.state, child);
-        let outer = self.positional.replace(Rc::new(positional));
+        self.set_positional(Some(Rc::new(positional)));
         let calls = std::mem::take(&mut self.calls);
         run(self);
         self.calls = calls;
-        self.positional = outer;
         self.state = state;
     }
 
     /// An interpreter that reads its program from standard input.
-    pub(super) fn stdin(&mut self, lang: &'static str, index: usize) {
+    pub(super) fn stdin(&mut self, lang: &'static str, index: usize, words: Vec<Value>) {
         self.out.command = Some(index);
         let span = self.out.analysis.commands[index].span.clone();
         match self.feed.clone() {
             Feed::None => {}
             Feed::Text(text) if lang == "shell" => {
                 let outer = std::mem::replace(&mut self.feed, Feed::None);
-                self.child(Vec::new(), |w| w.nested(&text, span, Some(index)));
+                self.child(words, |w| w.nested(&text, span, Some(index)));
                 self.feed = outer;
             }
             Feed::Text(text) => {
                 let value = Value::known(text, span);
                 code::emit(&mut self.out, lang, &value, &mut Vec::new());
             }
-            Feed::File(file) => self.file(&file, lang, index, false),
+            Feed::File(file) => self.file(&file, lang, index, words),
             Feed::Rooted(_) | Feed::Stream => {
                 self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
             }
         }
     }
 
-    /// A script file runs: opaque, unless the call itself wrote it.
-    pub(super) fn file(&mut self, file: &Value, lang: &str, index: usize, program: bool) {
+    /// A script file runs with these words from `$0` on: opaque, unless the call itself wrote it.
+    pub(super) fn file(&mut self, file: &Value, lang: &str, index: usize, words: Vec<Value>) {
+        let program = lang.is_empty();
         self.out.command = Some(index);
         self.out.cwd = self.cwd();
         let caller = self.out.analysis.commands.get(index).map(|c| c.name.clone());
@@ -188,7 +207,7 @@ impl Walker<'_> {
                 if lang.is_empty() {
                     return;
                 }
-                self.stdin(if lang == "shell" { "shell" } else { "script" }, index);
+                self.stdin(if lang == "shell" { "shell" } else { "script" }, index, words);
             }
             Spot::Unknown => {
                 self.out.unknown("a script file known only at run time", file.span.clone())
@@ -213,9 +232,18 @@ impl Walker<'_> {
                                 || text.lines().next().is_some_and(|l| l.contains("sh"))) =>
                     {
                         if sourced {
+                            // Words behind the name stand for `$1` ... while it runs.
+                            let outer = self.positional();
+                            let own = words.len() > 1;
+                            if own {
+                                self.set_positional(Some(Rc::new(words)));
+                            }
                             self.nested(&text, file.span.clone(), Some(index));
+                            if own {
+                                self.set_positional(outer);
+                            }
                         } else {
-                            self.child(Vec::new(), |w| {
+                            self.child(words, |w| {
                                 w.nested(&text, file.span.clone(), Some(index));
                             });
                         }

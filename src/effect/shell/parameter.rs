@@ -1,11 +1,12 @@
 //! Parameters: what `$x`, `"$@"`, `${x:-y}` and `${x%.c}` stand for, as far as the call tells.
 
-use shuck_ast::{BourneParameterExpansion, ParameterOp, Pattern, VarRef, Word};
+use shuck_ast::{BourneParameterExpansion, ParameterOp, Pattern, SubscriptSelector, VarRef, Word};
 
 use super::Walker;
-use super::state::Words;
+use super::state::{Key, Words};
 use super::word::{Atom, Quote, atoms_of, expanded, expanded_keep, number};
 use crate::effect::path::normalise;
+use crate::effect::value::Value;
 
 impl Walker<'_> {
     pub(super) fn parameter(
@@ -35,7 +36,12 @@ impl Walker<'_> {
             out.push(Atom::Unknown { one: inside, fed: false });
             return;
         }
+        let star = reference
+            .subscript
+            .as_deref()
+            .is_some_and(|s| s.selector() == Some(SubscriptSelector::Star));
         match self.words(name) {
+            words if star && inside => self.joined(words.as_deref(), out),
             Some(words) => {
                 for (i, word) in words.iter().enumerate() {
                     if i > 0 {
@@ -48,6 +54,24 @@ impl Walker<'_> {
                 }
             }
             None => out.push(Atom::Unknown { one: false, fed: false }),
+        }
+    }
+
+    /// `"$*"`: all words as one, with what IFS begins with between them.
+    fn joined(&mut self, words: Option<&[Vec<Atom>]>, out: &mut Vec<Atom>) {
+        let known = |a: &Atom| matches!(a, Atom::Ch(_, q) if *q != Quote::Pattern);
+        match words {
+            Some(words)
+                if words.iter().flatten().all(known) && !self.state.flag(&Key::Splitting) =>
+            {
+                for (i, word) in words.iter().enumerate() {
+                    if i > 0 {
+                        out.push(Atom::Ch(' ', Quote::Quoted));
+                    }
+                    expanded(word, true, out);
+                }
+            }
+            _ => out.push(Atom::Unknown { one: true, fed: false }),
         }
     }
 
@@ -71,8 +95,14 @@ impl Walker<'_> {
 
     pub(super) fn variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
         match name {
+            "*" if inside => {
+                let words = self
+                    .positional()
+                    .map(|values| values.iter().skip(1).map(atoms_of).collect::<Vec<_>>());
+                return self.joined(words.as_deref(), out);
+            }
             "@" | "*" => {
-                match self.positional.clone() {
+                match self.positional() {
                     Some(values) => {
                         for (i, one) in values.iter().skip(1).enumerate() {
                             if i > 0 {
@@ -92,7 +122,11 @@ impl Walker<'_> {
             _ => {}
         }
         if let Ok(index) = name.parse::<usize>() {
-            match self.positional.as_ref().map(|p| p.get(index).cloned()) {
+            let values = self.positional();
+            // Behind a word that becomes any number of them nobody knows which is which.
+            let shifted =
+                values.as_ref().is_some_and(|v| v.iter().take(index).skip(1).any(Value::several));
+            match values.filter(|_| !shifted).map(|p| p.get(index).cloned()) {
                 Some(Some(one)) => expanded(&atoms_of(&one), inside, out),
                 Some(None) if index > 0 => {}
                 _ => out.push(Atom::Unknown { one: inside, fed: false }),

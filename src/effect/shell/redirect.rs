@@ -144,10 +144,7 @@ impl Walker<'_> {
     }
 
     fn product_of(&mut self, simple: &SimpleCommand, fed: &Feed) -> Option<Feed> {
-        let mut words = self.expand(&simple.name);
-        for word in &simple.args {
-            words.extend(self.expand(word));
-        }
+        let words = self.words_of(simple);
         let name = words.first()?.plain()?.rsplit('/').next()?.to_string();
         let args = &words[1..];
         match name.as_str() {

@@ -12,6 +12,7 @@ use super::{Feed, Walker};
 impl Walker<'_> {
     /// Walks what a word runs.
     pub fn visit_word(&mut self, word: &Word) {
+        self.doubt(word);
         self.visit_parts(&word.parts);
     }
 

@@ -66,14 +66,20 @@ impl Walker<'_> {
 
     /// The fields that a word becomes.
     pub fn expand(&mut self, word: &Word) -> Vec<Value> {
-        let span = self.range(word.span);
-        let atoms = self.atoms(&word.parts, Quote::Bare);
-        let rows =
-            if word.has_active_brace_expansion() || atoms.contains(&Atom::Ch('{', Quote::Bare)) {
-                braces(&atoms)
-            } else {
-                Some(vec![atoms])
-            };
+        self.expand_all(&[word])
+    }
+
+    /// The fields that words side by side become together.
+    pub fn expand_all(&mut self, words: &[&Word]) -> Vec<Value> {
+        let (Some(first), Some(last)) = (words.first(), words.last()) else { return Vec::new() };
+        let span = self.range(first.span).start..self.range(last.span).end;
+        let atoms: Vec<Atom> =
+            words.iter().flat_map(|w| self.atoms(&w.parts, Quote::Bare)).collect();
+        let rows = if atoms.contains(&Atom::Ch('{', Quote::Bare)) {
+            braces(&atoms)
+        } else {
+            Some(vec![atoms])
+        };
         let Some(rows) = rows else { return vec![Value::unknown(span)] };
         let mut fields = Vec::new();
         for row in rows {
@@ -127,6 +133,10 @@ impl Walker<'_> {
             WordPart::Literal(LiteralText::Owned(text)) => {
                 out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
             }
+            // Its span may be wrong, but the text is right, and nothing in quotes is active.
+            WordPart::Literal(LiteralText::CookedSource(text)) if inside => {
+                out.extend(quoted(text));
+            }
             WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
                 let text = value.slice(&self.source);
@@ -138,7 +148,7 @@ impl Walker<'_> {
             WordPart::DoubleQuoted { parts, .. } => {
                 let inner = self.atoms(parts, Quote::Quoted);
                 // `"$@"` of nothing is nothing.
-                if inner.is_empty() && parts.is_empty() {
+                if inner.is_empty() && !parts.iter().any(super::doubt::vanishes) {
                     out.push(Atom::Empty);
                 }
                 out.extend(inner);
@@ -308,7 +318,7 @@ pub fn atoms_of(value: &Value) -> Vec<Atom> {
             atoms
         }
         (None, None) if value.pipe => vec![Atom::Pipe { input: value.fed }],
-        (None, None) => vec![Atom::Unknown { one: false, fed: value.fed }],
+        (None, None) => vec![Atom::Unknown { one: value.one, fed: value.fed }],
     }
 }
 
@@ -348,6 +358,11 @@ pub fn number_var() -> super::state::Var {
 fn literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
+        if matches!(c, '\'' | '"') && quote == Quote::Bare {
+            // Quotes inside braces are left in the text.
+            within(c, &mut chars, out);
+            continue;
+        }
         if c != '\\' {
             out.push(Atom::Ch(c, quote));
             continue;
@@ -360,6 +375,28 @@ fn literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
             }
             Some(next) => out.push(Atom::Ch(next, Quote::Quoted)),
             None => out.push(Atom::Ch('\\', quote)),
+        }
+    }
+}
+
+/// A quoted string inside a literal, up to its closing quote.
+fn within(quote: char, chars: &mut std::str::Chars, out: &mut Vec<Atom>) {
+    out.push(Atom::Empty);
+    while let Some(c) = chars.next() {
+        match c {
+            _ if c == quote => return,
+            '$' | '`' if quote == '"' => out.push(Atom::Unknown { one: true, fed: false }),
+            '\\' if quote == '"' => match chars.next() {
+                Some('\n') => {}
+                Some(next) => {
+                    if !matches!(next, '$' | '`' | '"' | '\\') {
+                        out.push(Atom::Ch('\\', Quote::Quoted));
+                    }
+                    out.push(Atom::Ch(next, Quote::Quoted));
+                }
+                None => return,
+            },
+            _ => out.push(Atom::Ch(c, Quote::Quoted)),
         }
     }
 }
@@ -423,5 +460,5 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
         return Value { text: Some(text), glob, span, ..Value::default() };
     }
     let prefix = (one && !text.is_empty() && !glob).then_some(text);
-    Value { text: None, prefix, fed, span, ..Value::default() }
+    Value { text: None, prefix, fed, one: one && !glob, span, ..Value::default() }
 }

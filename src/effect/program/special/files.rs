@@ -1,6 +1,6 @@
 //! Programs on files: find, dd, tar, ln, gzip.
 
-use super::super::effects::{Call, Next, chdir, written};
+use super::super::effects::{Call, Feeds, Next, chdir, written};
 use super::super::table::mark;
 use super::wrap::replace;
 use crate::effect::path::{normalise, split};
@@ -59,7 +59,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                     let words =
                         args[from..end].iter().map(|a| replace(a, "{}", &item)).collect::<Vec<_>>();
                     if !words.is_empty() {
-                        next.push(Next::Words { words, cwd: None, feeds: false });
+                        next.push(Next::Words { words, cwd: None, feeds: Feeds::Nothing });
                     }
                 }
                 if starts.len() > 4 {

@@ -1,6 +1,6 @@
 //! Programs that talk to others: scp and rsync, curl and wget, ssh, docker run.
 
-use super::super::effects::{Call, Next, joined, written};
+use super::super::effects::{Call, Feeds, Next, joined, written};
 use super::super::options;
 use super::super::table::mark;
 use crate::effect::value::{Emitter, Spot, Value, host_of};
@@ -166,7 +166,7 @@ pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Ne
         }
     }
     if rest.is_empty() {
-        next.push(Next::Stdin { lang: "shell" });
+        next.push(Next::Stdin { lang: "shell", words: Vec::new() });
     } else {
         next.push(joined(&rest));
     }
@@ -202,6 +202,6 @@ pub fn docker_run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut V
         }
     }
     if values.len() > 1 {
-        next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: false });
+        next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: Feeds::Nothing });
     }
 }

@@ -1,6 +1,6 @@
 //! Programs that run others: shells, interpreters, xargs, env.
 
-use super::super::effects::{Call, Next, role};
+use super::super::effects::{Call, Feeds, Next, role};
 use super::super::table::{Program, Role, mark};
 use crate::effect::value::{Emitter, Value};
 
@@ -43,10 +43,13 @@ pub fn shell(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<
         return;
     }
     if call.parsed.has(mark::STDIN) || values.is_empty() || values[0].plain() == Some("-") {
-        next.push(Next::Stdin { lang: "shell" });
+        let mut words = vec![Value::unknown(call.span.clone())];
+        let dash = values.first().and_then(Value::plain) == Some("-");
+        words.extend(values.into_iter().skip(usize::from(dash)));
+        next.push(Next::Stdin { lang: "shell", words });
         return;
     }
-    next.push(Next::File { file: values[0].clone(), lang: "shell" });
+    next.push(Next::File { words: values, lang: "shell" });
 }
 
 /// python, node, perl ...: inline text was handled as an option; else a file or standard input.
@@ -77,10 +80,12 @@ pub fn interpreter(
         return;
     }
     match values.first() {
-        None => next.push(Next::Stdin { lang: program.lang }),
-        Some(v) if v.plain() == Some("-") => next.push(Next::Stdin { lang: program.lang }),
+        None => next.push(Next::Stdin { lang: program.lang, words: Vec::new() }),
+        Some(v) if v.plain() == Some("-") => {
+            next.push(Next::Stdin { lang: program.lang, words: Vec::new() })
+        }
         Some(file) => {
-            next.push(Next::File { file: file.clone(), lang: program.lang });
+            next.push(Next::File { words: vec![file.clone()], lang: program.lang });
             for value in &values[1..] {
                 role(out, call, Role::MaybePath, value, dry, next);
             }
@@ -130,7 +135,22 @@ pub fn xargs(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<
         });
         return;
     }
-    next.push(Next::Words { words, cwd: None, feeds: token.is_none() && call.name == "xargs" });
+    let has = |names: &[&str]| names.iter().any(|n| call.parsed.option(n).is_some());
+    let feeds = if token.is_some() || call.name != "xargs" {
+        Feeds::Nothing
+    } else if has(&["-a"]) {
+        Feeds::File
+    } else if has(&["-0", "-d", "-L", "-l", "-E", "-e", "-s"]) {
+        Feeds::Items
+    } else {
+        let most = call.parsed.option("-n").and_then(|o| o.value.clone());
+        match most.map(|v| v.plain().and_then(|t| t.parse().ok())) {
+            None => Feeds::Blanks { most: 0 },
+            Some(Some(most)) => Feeds::Blanks { most },
+            Some(None) => Feeds::Items,
+        }
+    };
+    next.push(Next::Words { words, cwd: None, feeds });
 }
 
 /// env and sudo: assignments, then a command.
@@ -158,13 +178,13 @@ pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emit
     }
     let shell = call.name == "sudo" && ["-s", "-i"].iter().any(|n| call.parsed.option(n).is_some());
     if values.is_empty() && shell {
-        next.push(Next::Stdin { lang: "shell" });
+        next.push(Next::Stdin { lang: "shell", words: Vec::new() });
     }
     if !values.is_empty() {
         next.push(Next::Words {
             words: values,
             cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)),
-            feeds: false,
+            feeds: Feeds::Nothing,
         });
     }
 }

@@ -1,0 +1,104 @@
+//! Words that the parser may have read otherwise than a shell does.
+//!
+//! A `{` at the start of a word makes the parser take everything up to the matching `}` as text,
+//! blanks and `;` included, and stop short at what follows it. Such a word is recognised by its own
+//! text in the source.
+
+use shuck_ast::{SubscriptSelector, Word, WordPart, WordPartNode};
+
+use super::Walker;
+
+impl Walker<'_> {
+    /// Says so where a word's text in the source is more, or less, than one word.
+    pub(super) fn doubt(&mut self, word: &Word) {
+        let (start, end) = (word.span.start.offset(), word.span.end.offset());
+        let Some(raw) = self.source.get(start..end) else { return };
+        if !raw.starts_with('{') {
+            return;
+        }
+        let next = self.source.get(end..).and_then(|rest| rest.bytes().next());
+        let cut = raw.ends_with('$') && matches!(next, Some(b'(' | b'{' | b'"' | b'\''));
+        if cut || swallows(raw) {
+            let range = self.range(word.span);
+            self.out.command = self.parent;
+            self.out.unknown("a brace at the start of a word that does not close there", range);
+        }
+    }
+}
+
+/// Does the text end as one word before its end?
+fn swallows(raw: &str) -> bool {
+    let bytes = raw.as_bytes();
+    let mut at = 0;
+    let mut nested = 0_usize;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'\'' => at = closing(bytes, at, b'\''),
+            b'"' => at = closing(bytes, at, b'"'),
+            b'`' => at = closing(bytes, at, b'`'),
+            b'$' if matches!(bytes.get(at + 1), Some(b'(' | b'{')) => {
+                nested += 1;
+                at += 1;
+            }
+            b'(' if nested > 0 => nested += 1,
+            b')' | b'}' if nested > 0 => nested -= 1,
+            b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')'
+                if nested == 0 =>
+            {
+                return true;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Where the quote that opens at `at` closes.
+fn closing(bytes: &[u8], at: usize, quote: u8) -> usize {
+    let mut end = at + 1;
+    while end < bytes.len() && bytes[end] != quote {
+        end += if bytes[end] == b'\\' && quote != b'\'' { 2 } else { 1 };
+    }
+    end
+}
+
+/// Words that stand side by side without a blank: the parser ends a word behind `}` and around
+/// `<(...)`, a shell does not.
+pub(super) fn side_by_side<'w>(words: impl Iterator<Item = &'w Word>) -> Vec<Vec<&'w Word>> {
+    let mut groups: Vec<Vec<&Word>> = Vec::new();
+    for word in words {
+        match groups.last_mut() {
+            Some(group)
+                if group.last().is_some_and(|last| {
+                    last.span.end.offset() == word.span.start.offset()
+                        && last.span.start.offset() < last.span.end.offset()
+                }) =>
+            {
+                group.push(word)
+            }
+            _ => groups.push(vec![word]),
+        }
+    }
+    groups
+}
+
+/// May a quoted string that holds this be no word at all, as `"$@"` of nothing is?
+pub(super) fn vanishes(part: &WordPartNode) -> bool {
+    match &part.kind {
+        WordPart::Variable(name) => name.as_str() == "@",
+        WordPart::Literal(_) | WordPart::CommandSubstitution { .. } => false,
+        WordPart::ArrayAccess(reference) => {
+            reference.name.as_str() == "@"
+                || reference
+                    .subscript
+                    .as_deref()
+                    .is_some_and(|s| s.selector() == Some(SubscriptSelector::At))
+        }
+        WordPart::ParameterExpansion { reference, .. } => {
+            reference.name.as_str() == "@" || reference.has_array_selector()
+        }
+        _ => true,
+    }
+}
