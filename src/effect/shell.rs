@@ -295,6 +295,8 @@ impl Walker<'_> {
         let feed = self.redirect_feed(stmt);
         let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));
         let first = self.out.analysis.commands.len();
+        // The shell opens what it redirects to before the command runs.
+        let before = self.cwd();
         match &stmt.command {
             Command::Simple(simple) => {
                 self.visit_redirects(stmt);
@@ -327,7 +329,7 @@ impl Walker<'_> {
         let simple =
             matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
         let command = (simple && self.out.analysis.commands.len() > first).then_some(first);
-        self.redirect_effects(stmt, command.or(self.parent));
+        self.redirect_effects(stmt, command.or(self.parent), before);
         if let Some(outer) = outer {
             self.feed = outer;
         }

@@ -92,6 +92,7 @@ fn fits(pattern: &str, text: &str) -> bool {
     while let Some(c) = chars.next() {
         literal.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
     }
+    let pattern = &pattern.replace("[[:alpha:]]", "[a-zA-Z]");
     literal == text
         || globset::GlobBuilder::new(pattern)
             .literal_separator(true)
@@ -103,6 +104,10 @@ fn fits(pattern: &str, text: &str) -> bool {
 /// Is that word listed of the path in that field?
 fn touches(analysis: &Analysis, word: Word, record: &Record, field: usize) -> bool {
     let Some(path) = record.fields.get(field) else { return false };
+    if path.is_empty() {
+        // Nothing is there.
+        return true;
+    }
     let path = if path.starts_with('/') { path.clone() } else { format!("{}/{path}", record.cwd) };
     let path = normalise(&path);
     if path == "/dev/null" || path.starts_with("/dev/fd/") {

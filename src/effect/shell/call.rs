@@ -99,6 +99,12 @@ impl Walker<'_> {
                 DeclOperand::Assignment(assignment) => {
                     self.visit_assignment(assignment);
                     self.assign(assignment);
+                    // Here braces are expanded, as in every argument: the last one stays.
+                    if let AssignmentValue::Scalar(word) = &assignment.value
+                        && word.has_active_brace_expansion()
+                    {
+                        self.forget(assignment.target.name.as_str());
+                    }
                     let span = self.range(assignment.span);
                     args.push(Value::known(format!("{}=", assignment.target.name.as_str()), span));
                 }

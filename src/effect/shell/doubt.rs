@@ -4,7 +4,7 @@
 //! blanks and `;` included, and stop short at what follows it. Such a word is recognised by its own
 //! text in the source.
 
-use shuck_ast::{SubscriptSelector, Word, WordPart, WordPartNode};
+use shuck_ast::{CommandSubstitutionSyntax, Span, SubscriptSelector, Word, WordPart, WordPartNode};
 
 use super::Walker;
 
@@ -24,6 +24,47 @@ impl Walker<'_> {
             self.out.unknown("a brace at the start of a word that does not close there", range);
         }
     }
+}
+
+impl Walker<'_> {
+    /// Backticks whose place in the source is wrong cannot be read again.
+    pub(super) fn doubt_backticks(&mut self, parts: &[WordPartNode], span: Span) {
+        let backtick = |p: &WordPartNode| {
+            matches!(
+                p.kind,
+                WordPart::CommandSubstitution { syntax: CommandSubstitutionSyntax::Backtick, .. }
+            )
+        };
+        let raw = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+        if raw.contains('\\') && parts.iter().any(backtick) && !in_place(parts, span) {
+            let range = self.range(span);
+            self.out.command = self.parent;
+            self.out.unknown("backticks in a string with escapes", range);
+        }
+    }
+
+    /// `$x{a,b}` is `$xa $xb`: braces come first.
+    pub(super) fn glued(&self, part: &WordPartNode, next: Option<&WordPartNode>) -> bool {
+        let text = |p: &WordPartNode| {
+            self.source.get(p.span.start.offset()..p.span.end.offset()).unwrap_or_default()
+        };
+        matches!(part.kind, WordPart::Variable(_))
+            && !text(part).starts_with("${")
+            && next
+                .is_some_and(|n| matches!(n.kind, WordPart::Literal(_)) && text(n).starts_with('{'))
+    }
+}
+
+/// Do the parts of a double-quoted string stand where their places say?
+pub(super) fn in_place(parts: &[WordPartNode], span: Span) -> bool {
+    let mut at = None;
+    for part in parts {
+        if at.is_some_and(|at| at != part.span.start.offset()) {
+            return false;
+        }
+        at = Some(part.span.end.offset());
+    }
+    at.is_none_or(|at| at + 1 == span.end.offset())
 }
 
 /// Does the text end as one word before its end?

@@ -175,6 +175,12 @@ impl Walker<'_> {
         let empty = own.iter().all(|a| matches!(a, Atom::Empty));
         let fallback = |walker: &mut Self, out: &mut Vec<Atom>| {
             if let Some(word) = operand {
+                // A shell ends the expansion at the first `}`, the parser at the last.
+                let span = word.span.start.offset()..word.span.end.offset();
+                if walker.source.get(span).is_some_and(|t| t.replace("${", "").contains('{')) {
+                    out.push(Atom::Unknown { one: inside, fed: false });
+                    return;
+                }
                 let mut inner =
                     walker.atoms(&word.parts, if inside { Quote::Quoted } else { Quote::Bare });
                 inner = walker.tilde(inner, false);

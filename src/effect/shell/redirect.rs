@@ -60,7 +60,12 @@ impl Walker<'_> {
     }
 
     /// The effects of the redirections themselves.
-    pub(super) fn redirect_effects(&mut self, stmt: &Stmt, command: Option<usize>) {
+    pub(super) fn redirect_effects(
+        &mut self,
+        stmt: &Stmt,
+        command: Option<usize>,
+        cwd: Option<String>,
+    ) {
         let writing = |r: &shuck_ast::Redirect| {
             matches!(r.kind, RedirectKind::Output | RedirectKind::Clobber)
         };
@@ -85,7 +90,7 @@ impl Walker<'_> {
             let content = if literal { content.clone() } else { None };
             self.worlds(|w| {
                 let value = w.expand_one(word, false);
-                w.out.cwd = w.cwd();
+                w.out.cwd = cwd.clone();
                 w.out.command = command;
                 w.redirect(&value, reads, writes, dup);
                 if writes && let Spot::At(target) = w.out.spot(&value, Extent::Exact, true) {
@@ -366,7 +371,13 @@ impl Walker<'_> {
                 if self.several {
                     return None;
                 }
-                let text = only.plain()?.trim_end_matches('/');
+                let text = match only.plain()? {
+                    "" if name == "dirname" => ".",
+                    text if !text.is_empty() && text.bytes().all(|b| b == b'/') => {
+                        return Some(quoted("/"));
+                    }
+                    text => text.trim_end_matches('/'),
+                };
                 let (dir, last) = crate::effect::path::split(text);
                 let dir = if dir.is_empty() { "." } else { dir };
                 Some(quoted(if name == "basename" { last } else { dir }))

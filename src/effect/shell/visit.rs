@@ -36,7 +36,10 @@ impl Walker<'_> {
                 self.out.command = self.parent;
                 self.out.unknown("a zsh glob with qualifiers", range);
             }
-            WordPart::DoubleQuoted { parts, .. } => self.visit_parts(parts),
+            WordPart::DoubleQuoted { parts, .. } => {
+                self.doubt_backticks(parts, span);
+                self.visit_parts(parts);
+            }
             WordPart::CommandSubstitution { body, syntax } => {
                 self.substitution(body, *syntax, span)
             }

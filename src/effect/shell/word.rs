@@ -83,7 +83,13 @@ impl Walker<'_> {
         let Some(rows) = rows else { return vec![Value::unknown(span)] };
         let mut fields = Vec::new();
         for row in rows {
-            let row = self.tilde(row, false);
+            // `dd of=~/x`: what looks like an assignment has its tilde expanded too.
+            let name = row.iter().take_while(|a| **a != Atom::Ch('=', Quote::Bare));
+            let assignment = name.clone().count() < row.len()
+                && name.clone().all(|a| {
+                    matches!(a, Atom::Ch(c, Quote::Bare) if c.is_ascii_alphanumeric() || *c == '_')
+                });
+            let row = self.tilde(row, assignment);
             self.fields(&row, &span, &mut fields);
             if fields.len() > MAX_FIELDS {
                 return vec![Value::unknown(span)];
@@ -116,9 +122,39 @@ impl Walker<'_> {
             .collect()
     }
 
-    pub(super) fn atoms(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
+    /// The text of a double-quoted string whose parts' places in the source are wrong: the parser
+    /// counts them in the text without its escapes.
+    fn misplaced(&mut self, parts: &[WordPartNode], span: Span) -> Option<Vec<Atom>> {
+        let raw = self.slice(span);
+        if !raw.contains('\\') || super::doubt::in_place(parts, span) {
+            return None;
+        }
+        let inner = raw.trim_start_matches('$').strip_prefix('"')?.strip_suffix('"')?;
+        if parts.iter().all(|p| matches!(p.kind, WordPart::Literal(_))) {
+            let mut out = Vec::new();
+            literal(inner, Quote::Quoted, &mut out);
+            return Some(out);
+        }
         let mut out = Vec::new();
         for part in parts {
+            match &part.kind {
+                WordPart::Literal(LiteralText::CookedSource(text)) if !text.contains('\\') => {
+                    out.extend(quoted(text));
+                }
+                WordPart::Literal(_) => out.push(Atom::Unknown { one: true, fed: false }),
+                _ => self.part(part, Quote::Quoted, &mut out),
+            }
+        }
+        Some(out)
+    }
+
+    pub(super) fn atoms(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
+        let mut out = Vec::new();
+        for (i, part) in parts.iter().enumerate() {
+            if quote == Quote::Bare && self.glued(part, parts.get(i + 1)) {
+                out.push(Atom::Unknown { one: false, fed: false });
+                continue;
+            }
             self.part(part, quote, &mut out);
             if out.len() > super::MAX_TEXT * 2 {
                 return vec![Atom::Unknown { one: false, fed: false }];
@@ -130,12 +166,9 @@ impl Walker<'_> {
     fn part(&mut self, part: &WordPartNode, quote: Quote, out: &mut Vec<Atom>) {
         let inside = quote == Quote::Quoted;
         match &part.kind {
-            WordPart::Literal(LiteralText::Owned(text)) => {
+            // In a nested command the text is a copy of the source, escapes and all.
+            WordPart::Literal(LiteralText::Owned(text)) if self.slice(part.span) != &**text => {
                 out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
-            }
-            // Its span may be wrong, but the text is right, and nothing in quotes is active.
-            WordPart::Literal(LiteralText::CookedSource(text)) if inside => {
-                out.extend(quoted(text));
             }
             WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
@@ -146,7 +179,10 @@ impl Walker<'_> {
                 out.extend(text.chars().map(|c| Atom::Ch(c, Quote::Quoted)));
             }
             WordPart::DoubleQuoted { parts, .. } => {
-                let inner = self.atoms(parts, Quote::Quoted);
+                let inner = match self.misplaced(parts, part.span) {
+                    Some(text) => text,
+                    None => self.atoms(parts, Quote::Quoted),
+                };
                 // `"$@"` of nothing is nothing.
                 if inner.is_empty() && !parts.iter().any(super::doubt::vanishes) {
                     out.push(Atom::Empty);

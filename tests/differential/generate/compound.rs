@@ -164,7 +164,8 @@ impl Generator {
             3 => format!("cd src; {redirected}; cd ..; {call}"),
             4 => format!("(cd /tmp; {redirected}); rm q"),
             5 => format!("pushd src; {redirected}; popd; {call}"),
-            6 => format!("cd nowhere && {call}"),
+            // The analysis believes a `cd` in a chain: it must not outlive this one.
+            6 => format!("(cd nowhere && {call})"),
             7 => format!("cd nowhere || {redirected}"),
             8 => format!("cd src; cd -; {redirected}"),
             9 => format!("cd; {redirected}"),
