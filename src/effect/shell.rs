@@ -17,6 +17,7 @@ mod state;
 mod visit;
 mod word;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -222,7 +223,14 @@ impl Walker<'_> {
             self.out.unknown("brackets nested deeper than 64", span);
             return;
         }
-        let result = Parser::new(text).parse();
+        // The parser would put aliases in place itself, also those that are never defined: the walk
+        // does that, so the word that tells the parser to is kept from it (same length, same spans).
+        let parsed = if text.contains("expand_aliases") {
+            Cow::Owned(text.replace("expand_aliases", "expand-aliases"))
+        } else {
+            Cow::Borrowed(text)
+        };
+        let result = Parser::new(&parsed).parse();
         let before = std::mem::replace(&mut self.source, Rc::from(text));
         self.seq(&result.file.body);
         if !result.is_ok() {
@@ -368,13 +376,23 @@ impl Walker<'_> {
         };
         links.reverse();
         if !matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) {
+            let start = self.state.get(&Key::Cwd).cloned();
+            let mut left = first;
             self.stmt(first);
+            let mut before = start;
             for (op, stmt) in links {
                 let mark = self.state.mark();
+                let here = self.state.get(&Key::Cwd).cloned();
+                // What stands behind `cd x ||` runs where `cd` did not leave.
+                let stayed = matches!(op, BinaryOp::Or) && self.changes_directory(left);
+                if stayed {
+                    self.state.set(Key::Cwd, before);
+                }
                 self.stmt(stmt);
                 // Both "ran" and "did not run" stay open, save that `cd x &&` is believed.
                 let mut delta = self.state.rollback(mark);
-                let cwd = delta.remove(&Key::Cwd);
+                let cwd = delta.remove(&Key::Cwd).filter(|_| !stayed);
+                (before, left) = (here, stmt);
                 self.state.join(vec![delta, Delta::new()]);
                 if let Some(cwd) = cwd {
                     let unsure = matches!(op, BinaryOp::Or);
@@ -399,6 +417,12 @@ impl Walker<'_> {
         }
         self.concurrent -= 1;
         self.feed = outer;
+    }
+
+    /// Is it a plain `cd`?
+    fn changes_directory(&self, stmt: &Stmt) -> bool {
+        let Command::Simple(simple) = &stmt.command else { return false };
+        simple.name.try_static_text(&self.source).is_some_and(|name| name == "cd")
     }
 
     /// Runs each branch from the same state and goes on from all of them.

@@ -92,7 +92,15 @@ fn fits(pattern: &str, text: &str) -> bool {
     while let Some(c) = chars.next() {
         literal.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
     }
-    let pattern = &pattern.replace("[[:alpha:]]", "[a-zA-Z]");
+    let pattern =
+        &pattern.replace("[[:alpha:]]", "[a-zA-Z]").replace('{', "\\{").replace('}', "\\}");
+    // A number stands where the analysis wrote this; the rest may be text.
+    let number = |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_digit()).to_string();
+    if let Some((before, after)) = literal.split_once("[-0-9]*")
+        && text.strip_prefix(before).is_some_and(|rest| number(rest) == after)
+    {
+        return true;
+    }
     literal == text
         || globset::GlobBuilder::new(pattern)
             .literal_separator(true)

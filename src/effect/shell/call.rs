@@ -53,10 +53,15 @@ impl Walker<'_> {
         for assignment in simple.assignments.iter() {
             marked |= self.temporary(assignment);
         }
+        let mut deltas = Vec::new();
         self.worlds(|w| {
+            let mark = w.state.mark();
             let words = w.words_of(simple);
             w.call(&words, marked);
+            deltas.push(w.state.rollback(mark));
         });
+        // One of them is what happened, or, in a loop, each in turn.
+        self.state.join(deltas);
     }
 
     /// Every field of a command.
@@ -262,7 +267,7 @@ impl Walker<'_> {
         }
         if let Some(alias) = alias {
             match alias {
-                Some(text) => self.nested(&text, span.clone(), Some(index)),
+                Some(text) => self.alias(&name, &text, words, index, &span),
                 None => self.out.unknown("an alias known only at run time", span.clone()),
             }
             self.out.command = Some(index);
@@ -313,6 +318,26 @@ impl Walker<'_> {
             self.out.command = Some(index);
             self.out.unknown("an option that executes, with a value known only at run time", span);
         }
+    }
+
+    /// An alias of the call: its text with the arguments behind it. In its own text it is the
+    /// program.
+    fn alias(
+        &mut self,
+        name: &str,
+        text: &str,
+        words: &[Value],
+        index: usize,
+        span: &Range<usize>,
+    ) {
+        let key = Key::Alias(name.to_string());
+        let held = self.state.get(&key).cloned();
+        let positional = self.positional();
+        self.state.set(key.clone(), None);
+        self.set_positional(Some(Rc::new(words.to_vec())));
+        self.nested(&format!("{text} \"$@\""), span.clone(), Some(index));
+        self.set_positional(positional);
+        self.state.set(key, held);
     }
 
     /// A function of the call.

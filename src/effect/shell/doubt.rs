@@ -4,7 +4,10 @@
 //! blanks and `;` included, and stop short at what follows it. Such a word is recognised by its own
 //! text in the source.
 
-use shuck_ast::{CommandSubstitutionSyntax, Span, SubscriptSelector, Word, WordPart, WordPartNode};
+use shuck_ast::{
+    BourneParameterExpansion, CommandSubstitutionSyntax, ParameterExpansionSyntax, Span,
+    SubscriptSelector, Word, WordPart, WordPartNode,
+};
 
 use super::Walker;
 
@@ -17,7 +20,8 @@ impl Walker<'_> {
             return;
         }
         let next = self.source.get(end..).and_then(|rest| rest.bytes().next());
-        let cut = raw.ends_with('$') && matches!(next, Some(b'(' | b'{' | b'"' | b'\''));
+        let cut = raw.ends_with('$') && matches!(next, Some(b'(' | b'{' | b'"' | b'\''))
+            || raw.ends_with('\\') && next == Some(b'\n');
         if cut || swallows(raw) {
             let range = self.range(word.span);
             self.out.command = self.parent;
@@ -27,6 +31,17 @@ impl Walker<'_> {
 }
 
 impl Walker<'_> {
+    /// `${x:-<(cmd)}` runs the command; the parser sees text.
+    pub(super) fn doubt_operand(&mut self, word: &Word) {
+        let (start, end) = (word.span.start.offset(), word.span.end.offset());
+        let raw = self.source.get(start..end).unwrap_or_default();
+        if raw.contains("<(") || raw.contains(">(") {
+            let range = self.range(word.span);
+            self.out.command = self.parent;
+            self.out.unknown("a process substitution inside a parameter", range);
+        }
+    }
+
     /// Backticks whose place in the source is wrong cannot be read again.
     pub(super) fn doubt_backticks(&mut self, parts: &[WordPartNode], span: Span) {
         let backtick = |p: &WordPartNode| {
@@ -140,6 +155,14 @@ pub(super) fn vanishes(part: &WordPartNode) -> bool {
         WordPart::ParameterExpansion { reference, .. } => {
             reference.name.as_str() == "@" || reference.has_array_selector()
         }
+        WordPart::Parameter(parameter) => match &parameter.syntax {
+            ParameterExpansionSyntax::Bourne(
+                BourneParameterExpansion::Access { reference }
+                | BourneParameterExpansion::Length { reference }
+                | BourneParameterExpansion::Operation { reference, .. },
+            ) => reference.name.as_str() == "@" || reference.has_array_selector(),
+            _ => true,
+        },
         _ => true,
     }
 }

@@ -173,14 +173,17 @@ impl Walker<'_> {
         self.access(reference, inside, &mut own);
         let known = !own.iter().any(|a| matches!(a, Atom::Unknown { .. }));
         let empty = own.iter().all(|a| matches!(a, Atom::Empty));
+        // A shell ends the expansion at the first `}`, the parser at the last.
+        let braces = operand.is_some_and(|word| {
+            let span = word.span.start.offset()..word.span.end.offset();
+            self.source.get(span).is_some_and(|t| t.replace("${", "").contains('{'))
+        });
+        if braces {
+            out.push(Atom::Unknown { one: inside, fed: false });
+            return;
+        }
         let fallback = |walker: &mut Self, out: &mut Vec<Atom>| {
             if let Some(word) = operand {
-                // A shell ends the expansion at the first `}`, the parser at the last.
-                let span = word.span.start.offset()..word.span.end.offset();
-                if walker.source.get(span).is_some_and(|t| t.replace("${", "").contains('{')) {
-                    out.push(Atom::Unknown { one: inside, fed: false });
-                    return;
-                }
                 let mut inner =
                     walker.atoms(&word.parts, if inside { Quote::Quoted } else { Quote::Bare });
                 inner = walker.tilde(inner, false);

@@ -61,6 +61,7 @@ impl Walker<'_> {
                 self.visit_reference(reference);
                 self.visit_operator(operator);
                 if let Some(word) = operand_word_ast {
+                    self.doubt_operand(word);
                     self.visit_word(word);
                 }
             }
@@ -103,6 +104,7 @@ impl Walker<'_> {
                     self.visit_operator(operator);
                 }
                 if let Some(word) = operand_word_ast {
+                    self.doubt_operand(word);
                     self.visit_word(word);
                 }
             }
@@ -201,6 +203,7 @@ impl Walker<'_> {
                         self.visit_operator(operator);
                     }
                     if let Some(word) = operand_word_ast {
+                        self.doubt_operand(word);
                         self.visit_word(word);
                     }
                 }
@@ -231,6 +234,7 @@ impl Walker<'_> {
                     self.visit_reference(reference);
                     self.visit_operator(operator);
                     if let Some(word) = operand_word_ast {
+                        self.doubt_operand(word);
                         self.visit_word(word);
                     }
                 }
