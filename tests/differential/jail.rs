@@ -40,7 +40,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("/home/dev/project/c.log", ""),
     ("/home/dev/project/1.txt", "1\n"),
     ("/home/dev/project/2.txt", "2\n"),
-    ("/home/dev/project/two words.txt", "x\n"),
+    ("/home/dev/project/two-words.txt", "x\n"),
     ("/home/dev/project/README.md", "# Read me\n"),
     ("/home/dev/project/.env", "KEY=value\n"),
     ("/home/dev/project/list.txt", "l1.txt\nl2.txt\nl 3.txt\n"),

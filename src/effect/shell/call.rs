@@ -367,7 +367,15 @@ impl Walker<'_> {
         }
         self.calls.push(name.to_string());
         let positional = self.positional();
-        self.set_positional(Some(Rc::new(words.to_vec())));
+        // `$0` stays the shell's.
+        let mut own = words.to_vec();
+        if let Some(first) = own.first_mut() {
+            *first = positional
+                .as_ref()
+                .and_then(|p| p.first().cloned())
+                .unwrap_or_else(|| Value::unknown(span.clone()));
+        }
+        self.set_positional(Some(Rc::new(own)));
         let source = std::mem::replace(&mut self.source, function.source.clone());
         let fixed = std::mem::replace(&mut self.fixed, function.fixed.clone());
         let choice = std::mem::take(&mut self.choice);

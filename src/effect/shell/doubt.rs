@@ -5,7 +5,7 @@
 //! text in the source.
 
 use shuck_ast::{
-    BourneParameterExpansion, CommandSubstitutionSyntax, ParameterExpansionSyntax, Span,
+    BourneParameterExpansion, CommandSubstitutionSyntax, ParameterExpansionSyntax, Span, StmtSeq,
     SubscriptSelector, Word, WordPart, WordPartNode,
 };
 
@@ -31,6 +31,38 @@ impl Walker<'_> {
 }
 
 impl Walker<'_> {
+    /// A fault inside `$(...)` or `<(...)` is not told by the parser: what it did not take is left.
+    pub(super) fn doubt_body(&mut self, body: &StmtSeq, span: Span) {
+        let (start, end) = (span.start.offset(), span.end.offset());
+        let raw = self.source.get(start..end).unwrap_or_default();
+        let head = if raw.starts_with('`') { 1 } else { 2 };
+        let from = body.stmts.last().map_or(start + head, |last| {
+            let ends = last.redirects.iter().map(|r| r.span.end.offset());
+            ends.chain([last.span.end.offset()]).max().unwrap_or_default()
+        });
+        // In a string with escapes the place may be wrong.
+        let whole = (raw.starts_with("$(") || raw.starts_with("<(") || raw.starts_with(">("))
+            && raw.ends_with(')')
+            || raw.starts_with('`') && raw.ends_with('`');
+        let whole = whole
+            && body.stmts.first().is_none_or(|first| first.span.start.offset() >= start + head)
+            && from < end;
+        let missed = match self.source.get(from..end.saturating_sub(1)) {
+            // Behind a heredoc's command stands its text.
+            _ if raw.contains("<<") && !body.stmts.is_empty() => false,
+            Some(rest) if whole => rest
+                .lines()
+                .map(|line| line.trim_start_matches([' ', '\t', ';', '&', '\r', ')', '}']))
+                .any(|line| !line.is_empty() && !line.starts_with('#') && line != "\\"),
+            _ => body.stmts.is_empty(),
+        };
+        if missed && raw != "``" {
+            let range = self.range(span);
+            self.out.command = self.parent;
+            self.out.unknown("a substitution that is not understood", range);
+        }
+    }
+
     /// `${x:-<(cmd)}` runs the command; the parser sees text.
     pub(super) fn doubt_operand(&mut self, word: &Word) {
         let (start, end) = (word.span.start.offset(), word.span.end.offset());
@@ -58,15 +90,22 @@ impl Walker<'_> {
         }
     }
 
-    /// `$x{a,b}` is `$xa $xb`: braces come first.
-    pub(super) fn glued(&self, part: &WordPartNode, next: Option<&WordPartNode>) -> bool {
+    /// `$x{a,b}` is `$xa $xb`, and `{a,$x}b` is `ab $xb`: braces come first.
+    pub(super) fn glued(&self, parts: &[WordPartNode], at: usize) -> bool {
         let text = |p: &WordPartNode| {
             self.source.get(p.span.start.offset()..p.span.end.offset()).unwrap_or_default()
         };
-        matches!(part.kind, WordPart::Variable(_))
-            && !text(part).starts_with("${")
-            && next
-                .is_some_and(|n| matches!(n.kind, WordPart::Literal(_)) && text(n).starts_with('{'))
+        let literal = |p: &WordPartNode| matches!(p.kind, WordPart::Literal(_));
+        let (Some(part), Some(next)) = (parts.get(at), parts.get(at + 1)) else { return false };
+        if !matches!(part.kind, WordPart::Variable(_))
+            || text(part).starts_with("${")
+            || !literal(next)
+        {
+            return false;
+        }
+        let inside = || parts[..at].iter().any(|p| literal(p) && text(p).contains('{'));
+        let open = || !parts.last().is_some_and(|p| literal(p) && text(p).ends_with('}'));
+        text(next).starts_with('{') || text(next).starts_with(['}', ',']) && inside() && open()
     }
 }
 

@@ -19,13 +19,14 @@ impl Walker<'_> {
             match (redirect.kind, &redirect.target) {
                 (_, RedirectTarget::Heredoc(heredoc)) => {
                     let text = self.quietly(|w| w.heredoc(&heredoc.body));
-                    feed = Some(text.map_or(Feed::Stream, Feed::Text));
+                    let one = text.filter(|_| !self.several);
+                    feed = Some(one.map_or(Feed::Stream, Feed::Text));
                 }
                 (RedirectKind::HereString, RedirectTarget::Word(word)) => {
                     let value = self.quietly(|w| w.expand_one(word, true));
                     feed = Some(match value.plain() {
-                        Some(text) => Feed::Text(format!("{text}\n")),
-                        None => Feed::Stream,
+                        Some(text) if !self.several => Feed::Text(format!("{text}\n")),
+                        _ => Feed::Stream,
                     });
                 }
                 (RedirectKind::Input | RedirectKind::ReadWrite, RedirectTarget::Word(word)) => {

@@ -44,6 +44,7 @@ impl Walker<'_> {
                 self.substitution(body, *syntax, span)
             }
             WordPart::ProcessSubstitution { body, is_input } => {
+                self.doubt_body(body, span);
                 let outer = self.feed.clone();
                 if !is_input {
                     self.feed = Feed::Stream;
@@ -133,6 +134,7 @@ impl Walker<'_> {
             self.state.rollback(mark);
             return;
         }
+        self.doubt_body(body, span);
         self.subshell(|w| w.seq(body));
     }
 

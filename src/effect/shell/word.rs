@@ -151,7 +151,7 @@ impl Walker<'_> {
     pub(super) fn atoms(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
         let mut out = Vec::new();
         for (i, part) in parts.iter().enumerate() {
-            if quote == Quote::Bare && self.glued(part, parts.get(i + 1)) {
+            if quote == Quote::Bare && self.glued(parts, i) {
                 out.push(Atom::Unknown { one: false, fed: false });
                 continue;
             }
@@ -173,6 +173,15 @@ impl Walker<'_> {
             WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
                 let text = value.slice(&self.source);
+                // Inside a parameter's operand the escapes of `$'...'` are left in.
+                let raw = self.slice(part.span);
+                if raw.starts_with('$')
+                    && text.contains('\\')
+                    && raw.get(2..raw.len().saturating_sub(1)) == Some(text)
+                {
+                    out.push(Atom::Unknown { one: true, fed: false });
+                    return;
+                }
                 if text.is_empty() {
                     out.push(Atom::Empty);
                 }
@@ -394,9 +403,15 @@ pub fn number_var() -> super::state::Var {
 fn literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
+        // Quotes inside braces are left in the text.
         if matches!(c, '\'' | '"') && quote == Quote::Bare {
-            // Quotes inside braces are left in the text.
             within(c, &mut chars, out);
+            continue;
+        }
+        if c == '$' && quote == Quote::Bare && chars.as_str().starts_with(['\'', '"']) {
+            let mark = chars.next().unwrap_or_default();
+            out.push(Atom::Unknown { one: true, fed: false });
+            within(mark, &mut chars, &mut Vec::new());
             continue;
         }
         if c != '\\' {

@@ -166,7 +166,7 @@ impl Generator {
             5 => format!("pushd src; {redirected}; popd; {call}"),
             // The analysis believes a `cd` in a chain: it must not outlive this one.
             6 => format!("(cd nowhere && {call})"),
-            7 => format!("cd nowhere || {redirected}"),
+            7 => format!("(cd nowhere || {redirected})"),
             8 => format!("cd src; cd -; {redirected}"),
             9 => format!("cd; {redirected}"),
             10 => format!("cd src | cat; {redirected}"),
@@ -175,7 +175,9 @@ impl Generator {
     }
 
     pub fn background(&mut self) -> String {
-        match self.rng.below(4) {
+        // bash prints a coproc inside `$(...)` in a form that it then reads otherwise.
+        let kinds = if self.depth == 0 { 4 } else { 1 };
+        match self.rng.below(kinds) {
             0 => format!("{} & wait", self.simple()),
             1 => format!("coproc {}", self.call()),
             2 => format!("coproc CO {{ {}}}", self.body()),
