@@ -456,8 +456,8 @@ impl Walker<'_> {
                 for word in command.words.iter().flatten() {
                     self.visit_word(word);
                 }
-                for word in command.words.iter().flatten() {
-                    words.extend(self.every(word));
+                for group in doubt::side_by_side(command.words.iter().flatten()) {
+                    words.extend(self.every(&group));
                 }
                 if command.words.is_none() {
                     match self.positional() {
@@ -478,7 +478,7 @@ impl Walker<'_> {
                 let mut words = Vec::new();
                 for word in &command.words {
                     self.visit_word(word);
-                    words.extend(self.every(word));
+                    words.extend(self.every(&[word]));
                 }
                 self.each(&[command.variable.as_str().to_string()], &words, &command.body);
             }
@@ -486,7 +486,7 @@ impl Walker<'_> {
                 let mut words = Vec::new();
                 for word in &command.words {
                     self.visit_word(word);
-                    words.extend(self.every(word));
+                    words.extend(self.every(&[word]));
                 }
                 self.each(&[command.variable.as_str().to_string()], &words, &command.body);
             }
@@ -591,10 +591,10 @@ impl Walker<'_> {
     }
 
     /// Every field of a word, in every world.
-    fn every(&mut self, word: &shuck_ast::Word) -> Vec<Value> {
+    fn every(&mut self, words: &[&shuck_ast::Word]) -> Vec<Value> {
         let mut all = Vec::new();
         self.worlds(|w| {
-            let fields = w.expand(word);
+            let fields = w.expand_all(words);
             all.extend(fields);
         });
         all

@@ -178,7 +178,9 @@ impl<'a> Emitter<'a> {
             let everything = matches!(last, "*" | ".*" | ".[!.]*" | "**" | "?*");
             if everything && changes && !path::has_glob(dir) {
                 let dir = if dir.is_empty() { "." } else { dir };
-                return Spot::At(self.resolver.target(dir, &cwd, Extent::Children));
+                // Without active characters the escapes mean nothing any more.
+                let dir = path::unescaped(dir);
+                return Spot::At(self.resolver.target(&dir, &cwd, Extent::Children));
             }
             return Spot::At(self.resolver.target(text, &cwd, Extent::Glob));
         }

@@ -92,6 +92,7 @@ fn fits(pattern: &str, text: &str) -> bool {
     while let Some(c) = chars.next() {
         literal.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
     }
+    let raw = pattern;
     let pattern =
         &pattern.replace("[[:alpha:]]", "[a-zA-Z]").replace('{', "\\{").replace('}', "\\}");
     // A number stands where the analysis wrote this; the rest may be text.
@@ -102,6 +103,7 @@ fn fits(pattern: &str, text: &str) -> bool {
         return true;
     }
     literal == text
+        || raw == text
         || globset::GlobBuilder::new(pattern)
             .literal_separator(true)
             .backslash_escape(true)

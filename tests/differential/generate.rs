@@ -77,22 +77,26 @@ impl Generator {
         let mut text = String::new();
         for i in 0..count {
             let one = self.statement();
+            if i > 0 && !text.ends_with('\n') {
+                text.push_str(self.separator(&one));
+            }
             text.push_str(&one);
-            if i + 1 == count {
-                break;
-            }
-            if one.ends_with('\n') {
-                continue;
-            }
-            text.push_str(match self.rng.below(12) {
-                0..=5 => "; ",
-                6 | 7 => "\n",
-                8 | 9 => " && ",
-                10 => " || ",
-                _ => " & ",
-            });
         }
         text
+    }
+
+    fn separator(&mut self, next: &str) -> &'static str {
+        if next.starts_with("cd") || next.starts_with("pushd") {
+            // The analysis believes that it is reached.
+            return "; ";
+        }
+        match self.rng.below(12) {
+            0..=5 => "; ",
+            6 | 7 => "\n",
+            8 | 9 => " && ",
+            10 => " || ",
+            _ => " & ",
+        }
     }
 
     /// One to two statements, closed so that a reserved word may follow.

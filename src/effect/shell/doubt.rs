@@ -21,7 +21,7 @@ impl Walker<'_> {
         }
         let next = self.source.get(end..).and_then(|rest| rest.bytes().next());
         let cut = raw.ends_with('$') && matches!(next, Some(b'(' | b'{' | b'"' | b'\''))
-            || raw.ends_with('\\') && next == Some(b'\n');
+            || raw.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
         if cut || swallows(raw) {
             let range = self.range(word.span);
             self.out.command = self.parent;

@@ -108,6 +108,9 @@ impl Walker<'_> {
                             if i > 0 {
                                 out.push(Atom::Break);
                             }
+                            if inside && one.plain() == Some("") {
+                                out.push(Atom::Empty);
+                            }
                             expanded(&atoms_of(one), inside, out);
                         }
                     }

@@ -90,7 +90,14 @@ impl Walker<'_> {
             let literal = matches!(redirect.kind, RedirectKind::Output | RedirectKind::Clobber);
             let content = if literal { content.clone() } else { None };
             self.worlds(|w| {
-                let value = w.expand_one(word, false);
+                // Braces that leave one word are expanded; more than one are an error.
+                let value = match word.has_active_brace_expansion() {
+                    true => match &mut w.expand(word)[..] {
+                        [one] => std::mem::take(one),
+                        _ => return,
+                    },
+                    false => w.expand_one(word, false),
+                };
                 w.out.cwd = cwd.clone();
                 w.out.command = command;
                 w.redirect(&value, reads, writes, dup);

@@ -170,15 +170,30 @@ impl Walker<'_> {
             WordPart::Literal(LiteralText::Owned(text)) if self.slice(part.span) != &**text => {
                 out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
             }
+            WordPart::Literal(LiteralText::CookedSource(text)) if quote == Quote::Bare => {
+                let mut here = Vec::new();
+                literal(self.slice(part.span), quote, &mut here);
+                let mut cooked = Vec::new();
+                literal(text, quote, &mut cooked);
+                let same = |a: &[Atom], mut b: std::str::Chars| {
+                    a.iter().all(|a| matches!(a, Atom::Ch(c, _) if b.next() == Some(*c)))
+                        && b.next().is_none()
+                };
+                let plain = |a: &[Atom]| a.iter().filter_map(char_of).collect::<String>();
+                if same(&here, text.chars()) || plain(&here) == plain(&cooked) {
+                    out.extend(here);
+                } else {
+                    // Its place in the source is wrong.
+                    out.push(Atom::Unknown { one: false, fed: false });
+                }
+            }
             WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
                 let text = value.slice(&self.source);
                 // Inside a parameter's operand the escapes of `$'...'` are left in.
                 let raw = self.slice(part.span);
-                if raw.starts_with('$')
-                    && text.contains('\\')
-                    && raw.get(2..raw.len().saturating_sub(1)) == Some(text)
-                {
+                let inner = raw.strip_prefix("$'").and_then(|r| r.strip_suffix('\''));
+                if inner.is_some_and(|i| i.contains('\\') && text.contains('\\') && i != "\\\\") {
                     out.push(Atom::Unknown { one: true, fed: false });
                     return;
                 }
@@ -250,7 +265,7 @@ impl Walker<'_> {
             let mut plain = true;
             while let Some(atom) = row.get(end) {
                 match atom {
-                    Atom::Ch('/', _) => break,
+                    Atom::Ch('/', Quote::Bare) => break,
                     Atom::Ch(':', Quote::Bare) if assignment => break,
                     Atom::Ch(c, Quote::Bare) => name.push(*c),
                     _ => {
@@ -348,6 +363,10 @@ impl Walker<'_> {
         }
         value(&atoms, 0..0).plain().map(str::to_string)
     }
+}
+
+fn char_of(atom: &Atom) -> Option<char> {
+    if let Atom::Ch(c, _) = atom { Some(*c) } else { None }
 }
 
 /// A value as atoms again (positional parameters).
