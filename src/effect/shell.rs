@@ -715,6 +715,18 @@ impl Walker<'_> {
         self.state.set(Key::Var(name.to_string()), Some(Held::Var(word::number_var())));
     }
 
+    /// The same inside a word: other words of the command may still see what it was.
+    fn maybe_number(&mut self, name: &str) {
+        let values = match self.state.var(name) {
+            Some(old) if old.len() < state::MAX_VALUES => {
+                let more = word::number_var();
+                old.iter().cloned().chain(more.into_iter().filter(|n| !old.contains(n))).collect()
+            }
+            _ => unknown_var(),
+        };
+        self.state.set(Key::Var(name.to_string()), Some(Held::Var(values)));
+    }
+
     fn forget(&mut self, name: &str) {
         self.state.set(Key::Var(name.to_string()), Some(Held::Var(unknown_var())));
     }

@@ -83,6 +83,7 @@ impl Walker<'_> {
 
     /// export, declare, local, readonly, typeset.
     pub(super) fn decl(&mut self, decl: &DeclClause) {
+        self.doubt_declaration(decl);
         let name = decl.variant.as_str().to_string();
         let mut args = Vec::new();
         let mut marked = false;

@@ -5,8 +5,8 @@
 //! text in the source.
 
 use shuck_ast::{
-    BourneParameterExpansion, CommandSubstitutionSyntax, ParameterExpansionSyntax, Span, StmtSeq,
-    SubscriptSelector, Word, WordPart, WordPartNode,
+    BourneParameterExpansion, CommandSubstitutionSyntax, DeclClause, DeclOperand,
+    ParameterExpansionSyntax, Span, StmtSeq, SubscriptSelector, Word, WordPart, WordPartNode,
 };
 
 use super::Walker;
@@ -31,6 +31,21 @@ impl Walker<'_> {
 }
 
 impl Walker<'_> {
+    /// `declare x=({a b); cmd`: the brace takes all that is behind it, and the array is lost.
+    pub(super) fn doubt_declaration(&mut self, decl: &DeclClause) {
+        let ends = decl.operands.iter().map(|operand| match operand {
+            DeclOperand::Flag(word) | DeclOperand::Dynamic(word) => word.span.end.offset(),
+            DeclOperand::Name(reference) => reference.span.end.offset(),
+            DeclOperand::Assignment(assignment) => assignment.span.end.offset(),
+        });
+        let rest = ends.max().and_then(|end| self.source.get(end..decl.span.end.offset()));
+        if rest.is_some_and(|rest| rest.starts_with('(')) {
+            let range = self.range(decl.span);
+            self.out.command = self.parent;
+            self.out.unknown("an array that is not understood", range);
+        }
+    }
+
     /// A fault inside `$(...)` or `<(...)` is not told by the parser: what it did not take is left.
     pub(super) fn doubt_body(&mut self, body: &StmtSeq, span: Span) {
         let (start, end) = (span.start.offset(), span.end.offset());
@@ -191,13 +206,16 @@ pub(super) fn vanishes(part: &WordPartNode) -> bool {
                     .as_deref()
                     .is_some_and(|s| s.selector() == Some(SubscriptSelector::At))
         }
-        WordPart::ParameterExpansion { reference, .. } => {
+        WordPart::ParameterExpansion { reference, .. }
+        | WordPart::Substring { reference, .. }
+        | WordPart::ArraySlice { reference, .. } => {
             reference.name.as_str() == "@" || reference.has_array_selector()
         }
         WordPart::Parameter(parameter) => match &parameter.syntax {
             ParameterExpansionSyntax::Bourne(
                 BourneParameterExpansion::Access { reference }
                 | BourneParameterExpansion::Length { reference }
+                | BourneParameterExpansion::Slice { reference, .. }
                 | BourneParameterExpansion::Operation { reference, .. },
             ) => reference.name.as_str() == "@" || reference.has_array_selector(),
             _ => true,

@@ -174,6 +174,8 @@ impl Walker<'_> {
     ) {
         let mut own = Vec::new();
         self.access(reference, inside, &mut own);
+        let several = reference.name.as_str() == "@" || reference.has_array_selector();
+        let one = inside && !several;
         let known = !own.iter().any(|a| matches!(a, Atom::Unknown { .. }));
         let empty = own.iter().all(|a| matches!(a, Atom::Empty));
         // A shell ends the expansion at the first `}`, the parser at the last.
@@ -232,7 +234,7 @@ impl Walker<'_> {
                     other => other,
                 }));
             }
-            _ => out.push(Atom::Unknown { one: inside, fed: false }),
+            _ => out.push(Atom::Unknown { one, fed: false }),
         }
     }
 

@@ -118,6 +118,10 @@ impl Walker<'_> {
                 return;
             }
         }
+        // bash expands the word behind `>&` twice.
+        if dup && writes && value.text.is_some() && text.contains(['$', '`', '\\', '\'', '"']) {
+            self.out.unknown("a word behind >& that expands again", value.span.clone());
+        }
         if let Some(rest) =
             text.strip_prefix("/dev/tcp/").or_else(|| text.strip_prefix("/dev/udp/"))
         {

@@ -1,10 +1,10 @@
 //! Finding the commands inside words: substitutions in quotes, parameters, patterns, arithmetic.
 
 use shuck_ast::{
-    ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, ArrayElem, Assignment, AssignmentValue,
-    BourneParameterExpansion, CommandSubstitutionSyntax, HeredocBody, HeredocBodyPart,
-    ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Pattern, PatternPart, Span, StmtSeq,
-    Subscript, VarRef, Word, WordPart, WordPartNode,
+    ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, ArithmeticUnaryOp, ArrayElem, Assignment,
+    AssignmentValue, BourneParameterExpansion, CommandSubstitutionSyntax, HeredocBody,
+    HeredocBodyPart, ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Pattern,
+    PatternPart, Span, StmtSeq, Subscript, VarRef, Word, WordPart, WordPartNode,
 };
 
 use super::{Feed, Walker};
@@ -331,8 +331,19 @@ impl Walker<'_> {
             ArithmeticExpr::Indexed { index, .. } => self.visit_arithmetic(index),
             ArithmeticExpr::ShellWord(word) => self.visit_word(word),
             ArithmeticExpr::Parenthesized { expression } => self.visit_arithmetic(expression),
-            ArithmeticExpr::Unary { expr, .. } | ArithmeticExpr::Postfix { expr, .. } => {
-                self.visit_arithmetic(expr)
+            ArithmeticExpr::Unary { expr, op } => {
+                self.visit_arithmetic(expr);
+                let steps =
+                    matches!(op, ArithmeticUnaryOp::PreIncrement | ArithmeticUnaryOp::PreDecrement);
+                if let (ArithmeticExpr::Variable(name), true) = (&expr.kind, steps) {
+                    self.maybe_number(name.as_str());
+                }
+            }
+            ArithmeticExpr::Postfix { expr, .. } => {
+                self.visit_arithmetic(expr);
+                if let ArithmeticExpr::Variable(name) = &expr.kind {
+                    self.maybe_number(name.as_str());
+                }
             }
             ArithmeticExpr::Binary { left, right, .. } => {
                 self.visit_arithmetic(left);
@@ -348,7 +359,7 @@ impl Walker<'_> {
                     ArithmeticLvalue::Indexed { index, .. } => self.visit_arithmetic(index),
                     ArithmeticLvalue::Variable(name) => {
                         let name = name.as_str().to_string();
-                        self.number(&name);
+                        self.maybe_number(&name);
                     }
                 }
                 self.visit_arithmetic(value);

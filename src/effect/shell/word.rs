@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use shuck_ast::{
-    ArithmeticExpr, HeredocBody, HeredocBodyPart, LiteralText, ParameterExpansionSyntax, Span,
-    Word, WordPart, WordPartNode,
+    ArithmeticExpr, BourneParameterExpansion, HeredocBody, HeredocBodyPart, LiteralText,
+    ParameterExpansionSyntax, Span, Word, WordPart, WordPartNode,
 };
 
 use super::Walker;
@@ -231,6 +231,10 @@ impl Walker<'_> {
                 out.push(Atom::Pipe { input: *is_input })
             }
             WordPart::Parameter(parameter) => match &parameter.syntax {
+                ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Slice { .. }) => {
+                    let one = inside && !super::doubt::vanishes(part);
+                    out.push(Atom::Unknown { one, fed: false });
+                }
                 ParameterExpansionSyntax::Bourne(syntax) => self.parameter(syntax, inside, out),
                 ParameterExpansionSyntax::Zsh(_) => {
                     out.push(Atom::Unknown { one: inside, fed: false })
@@ -241,7 +245,10 @@ impl Walker<'_> {
             WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
                 self.operation(reference, operator, operand_word_ast.as_deref(), inside, out);
             }
-            _ => out.push(Atom::Unknown { one: inside, fed: false }),
+            _ => {
+                let one = inside && !super::doubt::vanishes(part);
+                out.push(Atom::Unknown { one, fed: false });
+            }
         }
     }
 
@@ -388,7 +395,9 @@ pub fn atoms_of(value: &Value) -> Vec<Atom> {
 
 /// A variable's atoms as they come out of an expansion.
 pub fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
-    out.extend(atoms.iter().map(|atom| match atom {
+    // Nothing, unquoted, is no word.
+    let shown = atoms.iter().filter(|atom| inside || **atom != Atom::Empty);
+    out.extend(shown.map(|atom| match atom {
         Atom::Ch(c, Quote::Pattern) => Atom::Ch(*c, Quote::Pattern),
         Atom::Ch(c, _) if inside => Atom::Ch(*c, Quote::Quoted),
         Atom::Ch(c, _) => Atom::Ch(*c, Quote::Expanded),

@@ -161,13 +161,13 @@ impl Generator {
                 "cd {} && {redirected}",
                 self.rng.pick(&["src", "/tmp", "..", "~", "./src/sub", "/srv/data"])
             ),
-            3 => format!("cd src; {redirected}; cd ..; {call}"),
+            3 => format!("cd ~/project/src; {redirected}; cd ..; {call}"),
             4 => format!("(cd /tmp; {redirected}); rm q"),
-            5 => format!("pushd src; {redirected}; popd; {call}"),
+            5 => format!("pushd ~/project/src; {redirected}; popd; {call}"),
             // The analysis believes a `cd` in a chain: it must not outlive this one.
             6 => format!("(cd nowhere && {call})"),
             7 => format!("(cd nowhere || {redirected})"),
-            8 => format!("cd src; cd -; {redirected}"),
+            8 => format!("cd /tmp; cd -; {redirected}"),
             9 => format!("cd; {redirected}"),
             10 => format!("cd src | cat; {redirected}"),
             _ => format!("cd src & {redirected}"),
