@@ -10,6 +10,7 @@ mod brace;
 mod builtin;
 mod call;
 mod doubt;
+mod literal;
 mod nested;
 mod parameter;
 mod redirect;

@@ -13,6 +13,7 @@ use shuck_ast::{
 
 use super::Walker;
 use super::brace::braces;
+use super::literal::literal;
 use crate::effect::value::Value;
 
 /// How a character came to be.
@@ -60,7 +61,7 @@ pub fn quoted(text: &str) -> Vec<Atom> {
 }
 
 impl Walker<'_> {
-    fn slice(&self, span: Span) -> &str {
+    pub(super) fn slice(&self, span: Span) -> &str {
         self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default()
     }
 
@@ -122,32 +123,6 @@ impl Walker<'_> {
             .collect()
     }
 
-    /// The text of a double-quoted string whose parts' places in the source are wrong: the parser
-    /// counts them in the text without its escapes.
-    fn misplaced(&mut self, parts: &[WordPartNode], span: Span) -> Option<Vec<Atom>> {
-        let raw = self.slice(span);
-        if !raw.contains('\\') || super::doubt::in_place(parts, span) {
-            return None;
-        }
-        let inner = raw.trim_start_matches('$').strip_prefix('"')?.strip_suffix('"')?;
-        if parts.iter().all(|p| matches!(p.kind, WordPart::Literal(_))) {
-            let mut out = Vec::new();
-            literal(inner, Quote::Quoted, &mut out);
-            return Some(out);
-        }
-        let mut out = Vec::new();
-        for part in parts {
-            match &part.kind {
-                WordPart::Literal(LiteralText::CookedSource(text)) if !text.contains('\\') => {
-                    out.extend(quoted(text));
-                }
-                WordPart::Literal(_) => out.push(Atom::Unknown { one: true, fed: false }),
-                _ => self.part(part, Quote::Quoted, &mut out),
-            }
-        }
-        Some(out)
-    }
-
     pub(super) fn atoms(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
         let mut out = Vec::new();
         for (i, part) in parts.iter().enumerate() {
@@ -163,7 +138,7 @@ impl Walker<'_> {
         out
     }
 
-    fn part(&mut self, part: &WordPartNode, quote: Quote, out: &mut Vec<Atom>) {
+    pub(super) fn part(&mut self, part: &WordPartNode, quote: Quote, out: &mut Vec<Atom>) {
         let inside = quote == Quote::Quoted;
         match &part.kind {
             // In a nested command the text is a copy of the source, escapes and all.
@@ -171,21 +146,7 @@ impl Walker<'_> {
                 out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
             }
             WordPart::Literal(LiteralText::CookedSource(text)) if quote == Quote::Bare => {
-                let mut here = Vec::new();
-                literal(self.slice(part.span), quote, &mut here);
-                let mut cooked = Vec::new();
-                literal(text, quote, &mut cooked);
-                let same = |a: &[Atom], mut b: std::str::Chars| {
-                    a.iter().all(|a| matches!(a, Atom::Ch(c, _) if b.next() == Some(*c)))
-                        && b.next().is_none()
-                };
-                let plain = |a: &[Atom]| a.iter().filter_map(char_of).collect::<String>();
-                if same(&here, text.chars()) || plain(&here) == plain(&cooked) {
-                    out.extend(here);
-                } else {
-                    // Its place in the source is wrong.
-                    out.push(Atom::Unknown { one: false, fed: false });
-                }
+                self.cooked(text, part.span, out);
             }
             WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
@@ -372,10 +333,6 @@ impl Walker<'_> {
     }
 }
 
-fn char_of(atom: &Atom) -> Option<char> {
-    if let Atom::Ch(c, _) = atom { Some(*c) } else { None }
-}
-
 /// A value as atoms again (positional parameters).
 pub fn atoms_of(value: &Value) -> Vec<Atom> {
     match (&value.text, &value.prefix) {
@@ -425,59 +382,6 @@ pub fn number_var() -> super::state::Var {
     let mut atoms = Vec::new();
     number(&mut atoms);
     vec![vec![atoms]]
-}
-
-/// Literal text as written: backslashes are taken away here.
-fn literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        // Quotes inside braces are left in the text.
-        if matches!(c, '\'' | '"') && quote == Quote::Bare {
-            within(c, &mut chars, out);
-            continue;
-        }
-        if c == '$' && quote == Quote::Bare && chars.as_str().starts_with(['\'', '"']) {
-            let mark = chars.next().unwrap_or_default();
-            out.push(Atom::Unknown { one: true, fed: false });
-            within(mark, &mut chars, &mut Vec::new());
-            continue;
-        }
-        if c != '\\' {
-            out.push(Atom::Ch(c, quote));
-            continue;
-        }
-        match chars.next() {
-            Some('\n') => {}
-            Some(next) if quote == Quote::Quoted && !matches!(next, '$' | '`' | '"' | '\\') => {
-                out.push(Atom::Ch('\\', quote));
-                out.push(Atom::Ch(next, quote));
-            }
-            Some(next) => out.push(Atom::Ch(next, Quote::Quoted)),
-            None => out.push(Atom::Ch('\\', quote)),
-        }
-    }
-}
-
-/// A quoted string inside a literal, up to its closing quote.
-fn within(quote: char, chars: &mut std::str::Chars, out: &mut Vec<Atom>) {
-    out.push(Atom::Empty);
-    while let Some(c) = chars.next() {
-        match c {
-            _ if c == quote => return,
-            '$' | '`' if quote == '"' => out.push(Atom::Unknown { one: true, fed: false }),
-            '\\' if quote == '"' => match chars.next() {
-                Some('\n') => {}
-                Some(next) => {
-                    if !matches!(next, '$' | '`' | '"' | '\\') {
-                        out.push(Atom::Ch('\\', Quote::Quoted));
-                    }
-                    out.push(Atom::Ch(next, Quote::Quoted));
-                }
-                None => return,
-            },
-            _ => out.push(Atom::Ch(c, Quote::Quoted)),
-        }
-    }
 }
 
 /// One field as a value.
