@@ -30,7 +30,13 @@ const MAX_CALLS: usize = 16;
 impl Walker<'_> {
     /// A simple command, in every world.
     pub(super) fn simple(&mut self, simple: &SimpleCommand, stmt: &Stmt) {
-        let _ = stmt;
+        // `> a<(cmd)` and `<<< >(cmd)x` are one word each, which the parser cuts.
+        let ends: Vec<usize> = stmt.redirects.iter().map(|r| r.span.end.offset()).collect();
+        if simple.args.iter().any(|word| ends.contains(&word.span.start.offset())) {
+            let range = self.range(stmt.span);
+            self.out.command = self.parent;
+            self.out.unknown("a redirection that goes on behind its word", range);
+        }
         for assignment in simple.assignments.iter() {
             self.visit_assignment(assignment);
         }
@@ -78,7 +84,15 @@ impl Walker<'_> {
             AssignmentValue::Compound(_) => Value::default(),
         };
         let span = self.range(assignment.span);
+        self.overridden(&name);
         self.mark_assignment(&name, value.plain(), span, false)
+    }
+
+    /// A shell that the command starts sees another value than this one's.
+    pub(super) fn overridden(&mut self, name: &str) {
+        if self.state.flag(&Key::Exported(name.to_string())) {
+            self.forget(name);
+        }
     }
 
     /// export, declare, local, readonly, typeset.

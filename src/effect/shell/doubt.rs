@@ -78,14 +78,14 @@ impl Walker<'_> {
         }
     }
 
-    /// `${x:-<(cmd)}` runs the command; the parser sees text.
+    /// `${x:-<(cmd)}` runs the command, and so does `"${x+$'`cmd`'}"`; the parser sees text.
     pub(super) fn doubt_operand(&mut self, word: &Word) {
         let (start, end) = (word.span.start.offset(), word.span.end.offset());
         let raw = self.source.get(start..end).unwrap_or_default();
-        if raw.contains("<(") || raw.contains(">(") {
+        if raw.contains("<(") || raw.contains(">(") || raw.contains("$'") {
             let range = self.range(word.span);
             self.out.command = self.parent;
-            self.out.unknown("a process substitution inside a parameter", range);
+            self.out.unknown("a parameter whose operand runs something", range);
         }
     }
 

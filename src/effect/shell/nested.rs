@@ -31,6 +31,7 @@ impl Walker<'_> {
                     let (key, rest) = (key.to_string(), rest.to_string());
                     let first = words.remove(0);
                     let value = first.text.is_some().then_some(rest.as_str());
+                    self.overridden(&key);
                     marked |= self.mark_assignment(&key, value, first.span.clone(), false);
                 }
                 if marked {

@@ -100,6 +100,9 @@ impl Walker<'_> {
                 };
                 w.out.cwd = cwd.clone();
                 w.out.command = command;
+                if dup && value.text.is_none() && w.slice(word.span).contains('\\') {
+                    w.out.unknown("a word behind >& that expands again", value.span.clone());
+                }
                 w.redirect(&value, reads, writes, dup);
                 if writes && let Spot::At(target) = w.out.spot(&value, Extent::Exact, true) {
                     let again = w.out.written.contains_key(&target.resolved);
