@@ -85,6 +85,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         several: false,
         external: false,
         traps: Vec::new(),
+        locals: Vec::new(),
     };
     walker.anchor = here();
     walker.out.analysis.text = text.to_string();
@@ -163,7 +164,9 @@ struct Walker<'a> {
     /// The next command is started by a wrapper.
     external: bool,
     /// Texts that run at the end.
-    traps: Vec<(Value, usize)>,
+    traps: Vec<(Value, usize, Option<String>)>,
+    /// Names that the functions being called have made their own.
+    locals: Vec<String>,
     /// The last thing that was evaluated quietly has several values.
     several: bool,
 }

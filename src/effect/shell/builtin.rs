@@ -193,9 +193,9 @@ impl Walker<'_> {
                 {
                     let text = args[from].clone();
                     self.script(&text, Vec::new(), index);
-                    // It runs at the end, with the values of the end.
-                    if text.start().contains('$') && self.traps.len() < 20 {
-                        self.traps.push((text, index));
+                    // It runs at the end, with the values and in the directory of the end.
+                    if self.traps.len() < 20 {
+                        self.traps.push((text, index, self.cwd()));
                     }
                 }
                 true

@@ -165,6 +165,12 @@ impl Walker<'_> {
                 self.state.set(Key::Exported(key.to_string()), Some(Held::Set));
             }
         }
+        // In a function these are its own, unless it says otherwise; behind it the old value is back.
+        if !self.calls.is_empty() && name != "export" && name != "readonly" {
+            let own = args.iter().filter_map(|a| a.start().split('=').next());
+            let own: Vec<String> = own.filter(|n| !n.starts_with('-')).map(String::from).collect();
+            self.locals.extend(own);
+        }
         let span = self.range(decl.span);
         let mut words = vec![Value::known(name, self.range(decl.variant_span))];
         words.extend(args);
@@ -397,7 +403,11 @@ impl Walker<'_> {
         let outer = self.parent.replace(index);
         // The body stands in the text once, however often it runs.
         self.computed += 1;
+        let own = self.locals.len();
         self.stmt(&function.body);
+        for name in self.locals.split_off(own) {
+            self.forget(&name);
+        }
         self.computed -= 1;
         self.parent = outer;
         self.choice = choice;

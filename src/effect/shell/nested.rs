@@ -143,8 +143,10 @@ impl Walker<'_> {
 
     /// What `trap` was told runs at the end.
     pub(super) fn traps(&mut self) {
-        for (text, index) in std::mem::take(&mut self.traps) {
-            self.script(&text, Vec::new(), index);
+        for (text, index, cwd) in std::mem::take(&mut self.traps) {
+            if text.start().contains('$') || cwd != self.cwd() {
+                self.script(&text, Vec::new(), index);
+            }
         }
         self.traps.clear();
     }
