@@ -312,7 +312,8 @@ impl Generator {
             17 => format!("${{{x},,}}"),
             18 => format!("${{{x}^}}"),
             19 => format!("${{#{x}}}"),
-            20 if self.with("indirect") => format!("${{!{x}}}"),
+            // Of a value that is no name it is an error, which ends the line: only the names in use.
+            20 if self.with("indirect") && x.len() <= 3 => format!("${{!{x}-}}"),
             21 => format!("${{{x}@Q}}"),
             22 => format!("${{{x}%\"t\"*}}"),
             23 => format!("${{{x}?no}}"),
