@@ -5,6 +5,7 @@ rewrite; with `unless` and `when`); one of them denies the second payload, one a
 """
 import json
 import os
+import re
 
 RULES = """
 [rule.allow-listing]
@@ -155,13 +156,30 @@ CALLS = {
 }
 
 
-def make(root):
-    """Writes HOME and a project below `root`; returns (home, project, environment)."""
+def rules(count):
+    """`count` rules: the 30 above, then the same kinds for other programs, directories and hosts."""
+    blocks = [block for block in RULES.split("\n\n") if block.strip()]
+    out = []
+    for i in range(count):
+        block = blocks[i % len(blocks)]
+        copy = i // len(blocks)
+        if copy:
+            block = re.sub(r"\[rule\.([a-z-]+)\]", r"[rule.\1-%d]" % copy, block, count=1)
+            block = re.sub(r'"(git|cargo|npm|twine|gem|kubectl|helm|terraform|docker|psql|mysql|mongosh|redis-cli|ls)\b',
+                           r'"\1-%d' % copy, block)
+            block = re.sub(r'"((?:\*\.)?[a-z.-]+\.(?:com|io|sh|site|rs|org))"', r'"\1.%d.example"' % copy, block)
+            block = re.sub(r'^path = .*$', 'path = ["area-%d/", "~/.area-%d/*"]' % (copy, copy), block, flags=re.M)
+        out.append(block)
+    return "\n\n".join(out) + "\n"
+
+
+def make(root, count=30):
+    """Writes HOME with `count` rules and a project below `root`; returns (home, project, environment)."""
     home, project = os.path.join(root, "home"), os.path.join(root, "project")
     for d in (home + "/.config/hookctl", project + "/src", project + "/.git"):
         os.makedirs(d, mode=0o755, exist_ok=True)
     with open(home + "/.config/hookctl/config.toml", "w", encoding="utf-8") as f:
-        f.write(RULES)
+        f.write(RULES if count == 30 else rules(count))
     env = {"HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
            "CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": project}
     return home, project, env

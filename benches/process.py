@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What a whole process costs: hookctl against /bin/true, interleaved in one run.
 
-  process.py BINARY [--runs 200] [--gate RATIO]
+  process.py BINARY [--runs 200] [--rules 30] [--gate RATIO]
 
-Default config plus 30 user rules, journal on. Each pair of runs is one /bin/true and one hookctl, both started with
+Default config plus 30 user rules (or --rules), journal on. Each pair of runs is one /bin/true and one hookctl, both started with
 posix_spawn, the payload as stdin, from a file; medians are printed, and their ratio. With --gate a ratio above it is
 an error. (S3-48 asks for less than 100 ms.) Wall time on a busy machine says little: compare ratios, and count instructions (instructions.py) for gates.
 """
@@ -37,6 +37,7 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("binary")
     ap.add_argument("--runs", type=int, default=200)
+    ap.add_argument("--rules", type=int, default=30)
     ap.add_argument("--gate", type=float)
     a = ap.parse_args()
     binary = os.path.abspath(a.binary)
@@ -44,7 +45,7 @@ def main():
     os.umask(0o022)
     worst = 0.0
     with tempfile.TemporaryDirectory(prefix="hookctl-bench-") as root:
-        home, project, env = fixture.make(root)
+        home, project, env = fixture.make(root, a.rules)
         os.chdir(project)
         # A copy, as install.sh makes one: the file that a linker has just written lies scattered in the page cache,
         # and every process that starts from it pays for that.

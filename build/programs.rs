@@ -8,95 +8,8 @@ use std::{env, fs};
 
 use toml::{Table, Value};
 
-/// What an operand or an option's value can be; the same names as `table::Role`.
-const ROLES: &[(&str, &str)] = &[
-    ("text", "Text"),
-    ("read", "Read"),
-    ("read-tree", "ReadTree"),
-    ("write", "Write"),
-    ("write-into", "WriteInto"),
-    ("edit", "Edit"),
-    ("delete", "Delete"),
-    ("delete-tree", "DeleteTree"),
-    ("move", "Move"),
-    ("target", "Target"),
-    ("link-source", "LinkSource"),
-    ("link-name", "LinkName"),
-    ("permission", "Permission"),
-    ("device", "Device"),
-    ("host", "Host"),
-    ("url", "Url"),
-    ("remote-path", "RemotePath"),
-    ("body", "Body"),
-    ("upload", "Upload"),
-    ("run", "Run"),
-    ("program", "Program"),
-    ("script", "Script"),
-    ("code", "Code"),
-    ("command", "Command"),
-    ("joined", "Joined"),
-    ("maybe-path", "MaybePath"),
-];
-
-/// What an option does besides taking a value; the same names as the `MARK_*` constants.
-const MARKS: &[&str] = &[
-    "tree",
-    "dry",
-    "unsafe",
-    "inplace",
-    "no-first",
-    "target",
-    "keep",
-    "stdout",
-    "script",
-    "module",
-    "link",
-    "stdin",
-    "send",
-    "end",
-    "clear",
-    "chdir",
-    "splits",
-    "privilege",
-    "spare",
-    "only",
-    "system",
-];
-
-const WORDS: &[(&str, &str)] = &[
-    ("execute", "Execute"),
-    ("read", "Read"),
-    ("write", "Write"),
-    ("delete", "Delete"),
-    ("network", "Network"),
-    ("send", "Send"),
-    ("listen", "Listen"),
-    ("process", "Process"),
-    ("permission", "Permission"),
-    ("privilege", "Privilege"),
-    ("system", "System"),
-    ("remote", "Remote"),
-    ("code", "Code"),
-];
-
-const KEYS: &[&str] = &[
-    "same",
-    "complete",
-    "options",
-    "operands",
-    "effects",
-    "stop",
-    "sub",
-    "single",
-    "assignments",
-    "neutral",
-    "default",
-    "special",
-    "lang",
-    "abbreviate",
-    "implies",
-    "extra",
-];
+#[path = "../src/effect/program/row.rs"]
+mod row;
 
 /// Reads the tables and writes `programs.rs` into OUT_DIR.
 pub fn generate() {
@@ -117,13 +30,20 @@ pub fn generate() {
         for (name, value) in table {
             let Value::Table(entry) = value else { panic!("{}: {name}", file.display()) };
             for key in entry.keys() {
-                assert!(KEYS.contains(&key.as_str()), "{}: [{name}] {key}?", file.display());
+                assert!(row::KEYS.contains(&key.as_str()), "{}: [{name}] {key}?", file.display());
             }
             assert!(all.insert(name.clone(), entry).is_none(), "{name} is described twice");
         }
     }
-    let mut out =
-        String::from("/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
+    let names = named_effects();
+    let mut out = String::from(
+        "/// Every named effect and its meaning.\npub static NAMES: &[(&str, &str)] = &[\n",
+    );
+    for (name, meaning) in &names {
+        let _ = writeln!(out, "({name:?}, {meaning:?}),");
+    }
+    out.push_str("];\n/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
+    let mut specs = BTreeMap::new();
     for (name, own) in &all {
         let mut entry = own.clone();
         if let Some(Value::String(same)) = own.get("same") {
@@ -141,7 +61,14 @@ pub fn generate() {
                 list.extend(extra);
             }
         }
-        program(&mut out, name, &entry);
+        program(&mut out, name, &entry, &names, &mut specs);
+    }
+    out.push_str("];\n");
+    let mut pool: Vec<(usize, &String)> = specs.iter().map(|(spec, at)| (*at, spec)).collect();
+    pool.sort_unstable();
+    let _ = writeln!(out, "static OPTIONS: [OptSpec; {}] = [", pool.len());
+    for (_, spec) in pool {
+        out.push_str(spec);
     }
     out.push_str("];\n");
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
@@ -164,50 +91,86 @@ fn list<'a>(entry: &'a Table, key: &str) -> Vec<&'a str> {
     }
 }
 
-fn role(name: &str, place: &str) -> &'static str {
-    ROLES
-        .iter()
-        .find(|(text, _)| *text == name)
-        .unwrap_or_else(|| panic!("[{place}] no such role: {name}"))
-        .1
-}
-
-fn program(out: &mut String, name: &str, entry: &Table) {
-    let words = |key: &str| -> String {
-        list(entry, key)
-            .iter()
-            .map(|word| {
-                let found = WORDS.iter().find(|(text, _)| text == word);
-                format!("Word::{},", found.unwrap_or_else(|| panic!("[{name}] {word}?")).1)
-            })
-            .collect()
-    };
-    let mut before = String::new();
-    let mut repeat = "Role::Text".to_string();
-    let mut last = "None".to_string();
-    let mut starred = false;
-    let operands = list(entry, "operands");
-    let known = entry.contains_key("operands");
-    for (i, item) in operands.iter().enumerate() {
-        if let Some(item) = item.strip_suffix('*') {
-            repeat = format!("Role::{}", role(item, name));
-            starred = true;
-        } else if starred {
-            assert!(i + 1 == operands.len(), "[{name}] one role may follow the starred one");
-            last = format!("Some(Role::{})", role(item, name));
-        } else {
-            let _ = write!(before, "Role::{},", role(item, name));
+/// The names of `config/effects.toml`, with what each means.
+fn named_effects() -> BTreeMap<String, String> {
+    let path = "config/effects.toml";
+    println!("cargo:rerun-if-changed={path}");
+    let text = fs::read_to_string(path).expect("config/effects.toml is part of the source");
+    let table: Table = toml::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}"));
+    let mut names = BTreeMap::new();
+    for (domain, entries) in &table {
+        for (name, meaning) in entries.as_table().expect("a table of names") {
+            let full = format!("{domain}.{name}");
+            assert!(row::is_named_effect(&full), "{path}: {full}?");
+            names.insert(full, meaning.as_str().expect("a meaning").to_string());
         }
     }
+    names
+}
+
+/// `write-into` to `WriteInto`: a name that does not exist fails where the table is compiled.
+fn camel(name: &str) -> String {
+    name.split('-').map(|part| part[..1].to_uppercase() + &part[1..]).collect()
+}
+
+fn program(
+    out: &mut String,
+    name: &str,
+    entry: &Table,
+    names: &BTreeMap<String, String>,
+    specs: &mut BTreeMap<String, usize>,
+) {
+    let fail = |why: String| -> ! { panic!("[{name}] {why}") };
+    let word = |word: &str| {
+        if !word.contains('.') {
+            return format!("Word::{}", camel(word));
+        }
+        if !names.contains_key(word) {
+            fail(format!("{word} does not stand in config/effects.toml"));
+        }
+        format!("Word::Named({word:?})")
+    };
+    let role = |role: &str| format!("Role::{}", camel(role));
+    let effects: String = list(entry, "effects").iter().map(|w| word(w) + ",").collect();
+    let operands = row::operands(&list(entry, "operands")).unwrap_or_else(|why| fail(why));
+    let before: String = operands.before.iter().map(|r| role(r) + ",").collect();
+    let repeat = role(operands.repeat.unwrap_or("text"));
+    let last = match operands.last {
+        Some(last) => format!("Some({})", role(last)),
+        None => "None".into(),
+    };
+    let known = entry.contains_key("operands");
     let mut options = String::new();
     for line in list(entry, "options") {
-        options.push_str(&option(line, name));
+        let option = row::option(line).unwrap_or_else(|why| fail(why));
+        let spellings = option.names.join(" ");
+        let (arity, kind) = match option.value {
+            None => ("None", role("text")),
+            Some((kind, false)) => ("Value", role(kind)),
+            Some((kind, true)) => ("Optional", role(kind)),
+        };
+        let marks = option.marks.iter();
+        let bits: Vec<String> =
+            marks.map(|m| format!("mark::{}", m.to_uppercase().replace('-', "_"))).collect();
+        let bits = if bits.is_empty() { "0".into() } else { bits.join("|") };
+        let effect = match option.effect {
+            Some(effect) => format!("Some(&{})", word(effect)),
+            None => "None".into(),
+        };
+        let spec = format!(
+            "OptSpec {{ names: {spellings:?}, arity: Arity::{arity}, role: {kind}, marks: {bits}, \
+             effect: {effect} }},"
+        );
+        // Many programs have the same options: each is there once.
+        let next = specs.len();
+        let at = *specs.entry(spec).or_insert(next);
+        let _ = write!(options, "&OPTIONS[{at}],");
     }
     let _ = writeln!(
         out,
         "Program {{ name: {name:?}, complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
          neutral: {}, abbreviate: {}, operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
-         effects: &[{}], before: &[{before}], repeat: {repeat}, last: {last}, options: &[{options}] }},",
+         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: &[{options}] }},",
         flag(entry, "complete"),
         flag(entry, "stop"),
         flag(entry, "sub"),
@@ -218,38 +181,5 @@ fn program(out: &mut String, name: &str, entry: &Table) {
         text(entry, "default"),
         text(entry, "special"),
         text(entry, "lang"),
-        words("effects"),
     );
-}
-
-/// One line: `-o --output <write> | mark mark`; `[role]` is an optional value.
-fn option(line: &str, place: &str) -> String {
-    let (head, marks) = line.split_once('|').unwrap_or((line, ""));
-    let mut names = String::new();
-    let mut arity = "None";
-    let mut kind = "Text";
-    for item in head.split_whitespace() {
-        if let Some(inner) = item.strip_prefix('<').and_then(|i| i.strip_suffix('>')) {
-            arity = "Value";
-            kind = role(inner, place);
-        } else if let Some(inner) = item.strip_prefix('[').and_then(|i| i.strip_suffix(']')) {
-            arity = "Optional";
-            kind = role(inner, place);
-        } else {
-            assert!(item.starts_with(['-', '+']), "[{place}] option {item}?");
-            let _ = write!(names, "{item:?},");
-        }
-    }
-    let mut bits = String::new();
-    for mark in marks.split_whitespace() {
-        assert!(MARKS.contains(&mark), "[{place}] mark {mark}?");
-        let bar = if bits.is_empty() { "" } else { "|" };
-        let _ = write!(bits, "{bar}mark::{}", mark.to_uppercase().replace('-', "_"));
-    }
-    if bits.is_empty() {
-        bits.push('0');
-    }
-    format!(
-        "OptSpec {{ names: &[{names}], arity: Arity::{arity}, role: Role::{kind}, marks: {bits} }},"
-    )
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::effect::Analysis;
+use crate::effect::program::table::Program;
 use crate::event::{Event, Kind, KindSet};
 use crate::paths::{self, Paths};
 use crate::rule::fault::{Fault, Gravity};
@@ -193,6 +194,13 @@ impl Config {
             enabled = change.enabled.unwrap_or(enabled);
         }
         enabled
+    }
+
+    /// What managed, user and trusted files say of programs, the highest authority first.
+    pub fn programs(&self) -> &'static [Program] {
+        let sources = self.sources.iter().filter(|s| s.trusted && s.refused.is_none());
+        let all: Vec<Program> = sources.flat_map(|s| s.file.programs.iter().copied()).collect();
+        all.leak()
     }
 
     /// Every fault of every file, with the file's name and text.

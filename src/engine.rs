@@ -3,7 +3,7 @@
 //! Pure: no I/O, no clock. What has to be run for an answer (`when.run`, `run`, `hook`) is asked
 //! in between by `act.rs`, which says what came of each command.
 
-use crate::effect::{Analysis, Effect, Grade, Word};
+use crate::effect::{Analysis, Effect, Extent, Grade, Source, Target, Word};
 use crate::event::{Event, Kind};
 use crate::rule::condition::Subject;
 use crate::rule::path::Bases;
@@ -48,7 +48,12 @@ pub struct Case<'a> {
     pub project: &'a str,
     /// How much is asked.
     pub profile: Profile,
+    /// Looks below a directory: see [`crate::effect::look::below`].
+    pub look: Look,
 }
+
+/// What lies at and below a target, where that can be told.
+pub type Look = fn(&Target) -> Option<Vec<Target>>;
 
 impl<'a> Case<'a> {
     fn subject(&self) -> Subject<'a> {
@@ -189,18 +194,19 @@ impl<'a> Case<'a> {
                 continue;
             }
             needed = true;
-            if !allows.iter().any(|allow| allow.effects.contains(&at)) {
+            let mut covering = allows.iter().filter(|allow| allow.effects.contains(&at)).peekable();
+            if covering.peek().is_none() {
                 return false;
             }
-            if effect.grade == Grade::Possible && others.iter().any(|r| self.could_stop(r, effect))
-            {
-                return false;
+            // What a program may do of itself (`git pull` to the work tree) is what an allow on that
+            // very command speaks of.
+            let own = effect.grade == Grade::Possible && effect.source == Source::Program;
+            if own && covering.any(|allow| allow.rule.conditions.names_commands()) {
+                continue;
             }
-            if effect.grade == Grade::Certain
-                && effect.path.as_ref().is_some_and(|t| t.extent != crate::effect::Extent::Exact)
-                && others.iter().any(|r| self.could_stop(r, effect))
-            {
-                // Something below the directory may be what another rule denies.
+            // What may happen, or may lie below the directory, may be what another rule denies.
+            let wide = effect.path.as_ref().is_some_and(|t| t.extent != Extent::Exact);
+            if (wide || effect.grade == Grade::Possible) && self.could_be_stopped(others, effect) {
                 return false;
             }
         }
@@ -219,6 +225,26 @@ impl<'a> Case<'a> {
                 .command
                 .and_then(|at| self.analysis.commands.get(at))
                 .is_some_and(|c| c.transparent || (c.neutral_wrapper && c.genuine))
+    }
+
+    /// Could one of these rules speak of the effect, or of what really lies below its directory?
+    fn could_be_stopped(&self, others: &[&Rule], effect: &Effect) -> bool {
+        let others: Vec<&Rule> =
+            others.iter().copied().filter(|rule| self.could_stop(rule, effect)).collect();
+        if others.is_empty() {
+            return false;
+        }
+        // What a write would add cannot be seen.
+        let seen = match (&effect.path, effect.word) {
+            (Some(target), Word::Read | Word::Delete | Word::Permission) => (self.look)(target),
+            _ => None,
+        };
+        seen.is_none_or(|found| {
+            found.into_iter().any(|target| {
+                let one = Effect { path: Some(target), ..effect.clone() };
+                others.iter().any(|rule| self.could_stop(rule, &one))
+            })
+        })
     }
 
     /// Could this deny or ask rule speak of the effect, were it certain?

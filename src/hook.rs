@@ -143,9 +143,10 @@ fn handle(
         Err(Unreadable::Nothing) => return failed(agent, None, NOTHING.into(), Some(&paths)),
         Err(Unreadable::Bad { kind, why }) => return failed(agent, kind, why, Some(&paths)),
     };
-    let place = place(&event, &paths);
-    let analysis = effect::analyse(&event, &place);
+    let mut place = place(&event, &paths);
     let config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    place.programs = config.programs();
+    let analysis = effect::analyse(&event, &place);
     let bases = Bases::new(&place.home, &place.project);
     let world = World {
         paths: &paths,
@@ -221,7 +222,7 @@ pub fn place(event: &Event, paths: &Paths) -> Place {
     };
     let project = paths::project_root(&cwd, &paths.home);
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    Place { cwd: text(&cwd), project: text(&project), home: text(&paths.home) }
+    Place { cwd: text(&cwd), project: text(&project), home: text(&paths.home), programs: &[] }
 }
 
 /// Has a human paused hookctl? A note that cannot be read pauses nothing.

@@ -71,7 +71,7 @@ struct Case {
     times: usize,
     #[serde(default)]
     paused: bool,
-    // What is expected.
+    /// What is expected; "not allow" leaves open which.
     verdict: String,
     rule: Option<String>,
     /// Part of the reason.
@@ -180,8 +180,9 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
     if place.project != root.join("project").to_string_lossy() && case.cwd.is_none() {
         place.project = root.join("project").to_string_lossy().into();
     }
-    let analysis = effect::analyse(&event, &place);
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    place.programs = config.programs();
+    let analysis = effect::analyse(&event, &place);
     if !file.shipped {
         config.without_shipped();
     }
@@ -222,7 +223,11 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
     let output = agent.render(&event, answer);
     let mut wrong = Vec::new();
     let verdict = answer.verb.map_or("silent", |verb| verb.name());
-    if verdict != case.verdict {
+    let holds = match case.verdict.strip_prefix("not ") {
+        Some(other) => verdict != other,
+        None => verdict == case.verdict,
+    };
+    if !holds {
         wrong.push(format!("verdict {verdict}, expected {}", case.verdict));
     }
     if let Some(rule) = &case.rule

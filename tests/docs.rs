@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use hookctl::agent::AGENTS;
 use hookctl::agent::claude::Claude;
 use hookctl::agent::{Agent as _, EventSpec};
+use hookctl::effect::program::{row, table};
 use hookctl::event::Kind;
 use hookctl::rule::Layer;
 use hookctl::rule::condition::{KEYS, WHEN_KEYS, effect_words};
@@ -76,7 +77,11 @@ fn the_schema_has_the_readers_keys_and_words() {
     same_keys(&definitions["when"], WHEN_KEYS.iter().collect());
     let events: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain(["*"]).collect();
     assert_eq!(words(&definitions["event"]), events);
-    assert_eq!(words(&definitions["effect"]), effect_words().collect());
+    let closed = effect_words().filter(|word| !word.contains('.')).collect();
+    assert_eq!(words(&definitions["word"]), closed);
+    let entry = definitions["program"]["properties"].as_object().expect("properties");
+    let keys: BTreeSet<&str> = entry.keys().map(String::as_str).collect();
+    assert_eq!(keys, row::KEYS.iter().copied().filter(|key| *key != "special").collect());
 }
 
 /// Every `$ref` of the schema leads somewhere, and no definition is left over.
@@ -138,7 +143,7 @@ fn the_reference_of_rules_is_complete() {
     for kind in Kind::ALL {
         named("event", kind.name());
     }
-    for word in effect_words() {
+    for word in effect_words().filter(|word| !word.contains('.')) {
         named("effect", word);
     }
     for name in template::NAMES {
@@ -153,6 +158,21 @@ fn the_reference_of_rules_is_complete() {
         named("fault", code);
     }
     assert!(missing.is_empty(), "docs/rules.md does not name:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn the_reference_of_programs_is_complete() {
+    let text = read("docs/programs.md");
+    let mut missing: Vec<String> = table::NAMES
+        .iter()
+        .map(|(name, meaning)| format!("| `{name}` | {meaning} |"))
+        .filter(|row| !text.contains(row))
+        .collect();
+    let roles = table::Role::ALL.iter().map(|(name, _)| *name);
+    let marks = table::mark::ALL.iter().map(|(name, _)| *name);
+    let words = roles.chain(marks).chain(row::KEYS.iter().copied());
+    missing.extend(words.map(|word| format!("`{word}`")).filter(|word| !text.contains(word)));
+    assert!(missing.is_empty(), "docs/programs.md does not name:\n{}", missing.join("\n"));
 }
 
 /// What is wrong with the rules in a text, but that they do nothing.

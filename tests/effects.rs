@@ -1,72 +1,18 @@
-//! Commands and the effects they must have: `tests/effects/*.toml`.
+//! Commands and the effects they must have: `tests/effects/**/*.toml`.
 //!
-//! A case is `run` (a command), `path` (a file tool's path), or `tool` with `input`, and lists:
+//! A case is `run` (a command, or a list of such with the same answer), `path` (a file tool's path), or `tool` with `input`, and lists:
 //! `has` must all be there, `not` must not, `only` is the whole list. An effect is written
 //! `word[mark] what [extent]`: mark `?` = possible, `!` = unknown; what = a path, a host, or the
-//! sub-command's name. `commands` is the list of sub-commands, with `name(option option)`.
+//! sub-command's name. Of `any`, one must be there. In `any` and `not` a `*` at the end stands for
+//! the rest. `commands` is the list of sub-commands, with `name(option option)`. Files whose name
+//! begins with `pending` hold cases that are known to fail.
 
-use hookctl::effect::{Analysis, Extent, Grade, Place, Word, analyse, shell};
+mod common;
+
+use common::{commands, place, render};
+use hookctl::effect::{Analysis, analyse, shell};
 use hookctl::event::{Event, Kind};
 use toml::de::{DeTable, DeValue};
-
-fn place(cwd: &str) -> Place {
-    Place { cwd: cwd.into(), project: "/home/dev/project".into(), home: "/home/dev".into() }
-}
-
-fn render(analysis: &Analysis) -> Vec<String> {
-    analysis
-        .effects
-        .iter()
-        .map(|e| {
-            let mut text = e.word.text().to_string();
-            text.push_str(match e.grade {
-                Grade::Certain => "",
-                Grade::Possible => "?",
-                Grade::Unknown => "!",
-            });
-            if let Some(path) = &e.path {
-                text.push(' ');
-                text.push_str(&path.lexical);
-                if path.resolved != path.lexical {
-                    text.push_str(" -> ");
-                    text.push_str(&path.resolved);
-                }
-                text.push_str(match path.extent {
-                    Extent::Exact => "",
-                    Extent::Tree => " tree",
-                    Extent::Children => " children",
-                    Extent::Below => " below",
-                    Extent::Glob => " glob",
-                });
-            } else if let Some(host) = &e.host {
-                text.push(' ');
-                text.push_str(host);
-            } else if e.grade != Grade::Unknown
-                && matches!(e.word, Word::Execute | Word::Process | Word::PipeToInterpreter)
-                && let Some(command) = e.command.and_then(|i| analysis.commands.get(i))
-            {
-                text.push(' ');
-                text.push_str(&command.name);
-            }
-            text
-        })
-        .collect()
-}
-
-fn commands(analysis: &Analysis) -> Vec<String> {
-    analysis
-        .commands
-        .iter()
-        .map(|c| {
-            let options: Vec<&str> = c.options.iter().map(|o| o.name.as_str()).collect();
-            if options.is_empty() {
-                c.name.clone()
-            } else {
-                format!("{}({})", c.name, options.join(" "))
-            }
-        })
-        .collect()
-}
 
 fn text<'a>(case: &'a DeTable, key: &str) -> Option<&'a str> {
     match case.get(key)?.get_ref() {
@@ -101,82 +47,141 @@ fn tool(name: &str, input: serde_json::Value, cwd: &str) -> Analysis {
     analyse(&event, &place(cwd))
 }
 
-#[test]
-fn cases() {
-    let mut faults = Vec::new();
-    let mut count = 0;
-    let mut files: Vec<_> =
-        std::fs::read_dir("tests/effects").unwrap().map(|e| e.unwrap().path()).collect();
-    files.sort();
-    for file in files {
+/// The `*.toml` files below a folder, its sub-folders included, in a fixed order.
+fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|e| e == "toml") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Cases that wait for a fact or a road that the analysis does not know yet.
+fn is_pending(file: &std::path::Path) -> bool {
+    file.file_name().is_some_and(|n| n.to_string_lossy().starts_with("pending"))
+}
+
+/// Calls `visit` with every case of every file, once for each of its commands.
+fn each(mut visit: impl FnMut(&std::path::Path, &DeTable, Option<&str>)) {
+    for file in files("tests/effects".as_ref()) {
         let source = std::fs::read_to_string(&file).unwrap();
-        let table = DeTable::parse(&source).unwrap();
+        let table = DeTable::parse(&source).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let Some(DeValue::Array(list)) = table.get_ref().get("case").map(|v| v.get_ref()) else {
             panic!("no cases")
         };
         for case in list.iter() {
             let DeValue::Table(case) = case.get_ref() else { panic!("no table") };
-            let cwd = text(case, "cwd").unwrap_or("/home/dev/project");
-            let analysis = if let Some(run) = text(case, "run") {
-                shell::analyse(run, &place(cwd))
-            } else if let Some(path) = text(case, "path") {
-                tool("Read", serde_json::json!({ "file_path": path }), cwd)
-            } else {
-                let json = text(case, "input").unwrap_or("{}");
-                tool(text(case, "tool").unwrap(), serde_json::from_str(json).unwrap(), cwd)
-            };
-            count += 1;
-            let got = render(&analysis);
-            let title = ["run", "path", "input"]
-                .iter()
-                .find_map(|k| text(case, k))
-                .unwrap_or_default()
-                .to_string();
-            let mut fault = |what: String| {
-                faults.push(format!(
-                    "{}: {title}\n  {what}\n  got {got:?}\n  commands {:?}\n  notes {:?}",
-                    file.display(),
-                    commands(&analysis),
-                    analysis.notes
-                ))
-            };
-            if let Some(only) = strings(case, "only")
-                && only != got
-            {
-                fault(format!("expected only {only:?}"));
-            }
-            for want in strings(case, "has").unwrap_or_default() {
-                if !got.contains(&want) {
-                    fault(format!("misses {want:?}"));
+            match case.get("run").map(|v| v.get_ref()) {
+                Some(DeValue::Array(_)) => {
+                    for run in strings(case, "run").unwrap() {
+                        visit(&file, case, Some(&run));
+                    }
                 }
-            }
-            for bad in strings(case, "not").unwrap_or_default() {
-                if got.iter().any(|g| {
-                    *g == bad || bad.ends_with('*') && g.starts_with(bad.trim_end_matches('*'))
-                }) {
-                    fault(format!("must not have {bad:?}"));
-                }
-            }
-            if let Some(want) = strings(case, "commands")
-                && want != commands(&analysis)
-            {
-                fault(format!("expected commands {want:?}"));
-            }
-            if let Some(want) = text(case, "transparent").map(|v| v == "yes")
-                && want != analysis.commands.iter().all(|c| c.transparent)
-            {
-                fault(format!("transparent is not {want}"));
-            }
-            if let Some(want) = text(case, "note")
-                && !analysis.notes.iter().any(|n| n.contains(want))
-            {
-                fault(format!("no note {want:?}"));
+                _ => visit(&file, case, text(case, "run")),
             }
         }
     }
+}
+
+/// What is wrong with the answer to a case: empty if nothing is.
+fn judge(case: &DeTable, run: Option<&str>) -> String {
+    let cwd = text(case, "cwd").unwrap_or("/home/dev/project");
+    let (title, analysis) = if let Some(run) = run {
+        (run, shell::analyse(run, &place(cwd)))
+    } else if let Some(path) = text(case, "path") {
+        (path, tool("Read", serde_json::json!({ "file_path": path }), cwd))
+    } else {
+        let json = text(case, "input").unwrap_or("{}");
+        (json, tool(text(case, "tool").unwrap(), serde_json::from_str(json).unwrap(), cwd))
+    };
+    let got = render(&analysis);
+    let has = |want: &String| {
+        got.iter().any(|g| g == want)
+            || want.strip_suffix('*').is_some_and(|start| got.iter().any(|g| g.starts_with(start)))
+    };
+    let mut faults = Vec::new();
+    if let Some(only) = strings(case, "only")
+        && only != got
+    {
+        faults.push(format!("expected only {only:?}"));
+    }
+    for want in strings(case, "has").unwrap_or_default() {
+        if !got.contains(&want) {
+            faults.push(format!("misses {want:?}"));
+        }
+    }
+    if let Some(any) = strings(case, "any")
+        && !any.iter().any(has)
+    {
+        faults.push(format!("has none of {any:?}"));
+    }
+    for bad in strings(case, "not").unwrap_or_default() {
+        if has(&bad) {
+            faults.push(format!("must not have {bad:?}"));
+        }
+    }
+    if let Some(want) = strings(case, "commands")
+        && want != commands(&analysis)
+    {
+        faults.push(format!("expected commands {want:?}"));
+    }
+    if let Some(want) = text(case, "transparent").map(|v| v == "yes")
+        && want != analysis.commands.iter().all(|c| c.transparent)
+    {
+        faults.push(format!("transparent is not {want}"));
+    }
+    if let Some(want) = text(case, "note")
+        && !analysis.notes.iter().any(|n| n.contains(want))
+    {
+        faults.push(format!("no note {want:?}"));
+    }
+    if faults.is_empty() {
+        return String::new();
+    }
+    let (faults, commands) = (faults.join("\n  "), commands(&analysis));
+    format!("{title}\n  {faults}\n  got {got:?}\n  {commands:?}\n  {:?}", analysis.notes)
+}
+
+#[test]
+fn cases() {
+    let mut faults = Vec::new();
+    let mut count = 0;
+    each(|file, case, run| {
+        if !is_pending(file) {
+            count += 1;
+            let fault = judge(case, run);
+            if !fault.is_empty() {
+                faults.push(format!("{}: {fault}", file.display()));
+            }
+        }
+    });
     assert!(faults.is_empty(), "{} of {count} cases\n{}", faults.len(), faults.join("\n"));
     println!("{count} cases");
     assert!(count >= 300, "only {count} cases");
+}
+
+/// `cargo test --test effects pending -- --ignored --nocapture` says which of the cases in
+/// `pending*.toml` hold by now, to be moved to the file of their class, and what the others get.
+#[test]
+#[ignore = "these cases are known to fail"]
+fn pending() {
+    each(|file, case, run| {
+        if is_pending(file) {
+            let fault = judge(case, run);
+            if fault.is_empty() {
+                let title = run.or(["path", "input"].iter().find_map(|k| text(case, k)));
+                println!("holds now: {}", title.unwrap_or_default());
+            } else {
+                println!("waits: {fault}");
+            }
+        }
+    });
 }
 
 /// `EFFECTS='rm x' cargo test --test effects show -- --nocapture` prints what is found; an
@@ -219,6 +224,7 @@ fn hostile_sizes() {
         ("pipes", "a|".repeat(30_000) + "b"),
         ("ands", "a&&".repeat(20_000) + "b"),
         ("semicolons", "a;".repeat(30_000)),
+        ("directories", "cd a;".repeat(12_000)),
         ("subshells", "(x=1;a);".repeat(8_000)),
         ("assignments", (0..5_000).map(|i| format!("v{i}=$v{} ", i / 2)).collect::<String>()),
         ("doubling", "x=a;".to_string() + &"x=$x$x;".repeat(200) + "rm $x"),
@@ -250,6 +256,19 @@ fn hostile_sizes() {
             "distinct operands",
             "rm ".to_string() + &(0..6_000).map(|i| format!("/q{i}/w ")).collect::<String>(),
         ),
+        ("quotes", "'a' \"b\" ".repeat(5_000)),
+        ("nested openers", "$(".repeat(5_000) + &")".repeat(5_000)),
+        ("heredocs in a row", "cat <<E\nx\nE\n".repeat(5_000)),
+        (
+            "variables in a loop",
+            "for i in a b; do ".to_string()
+                + &(0..3_000).map(|i| format!("v{i}=$v{}x;", i / 2)).collect::<String>()
+                + "done",
+        ),
+        ("here strings", "cat <<< $(".repeat(40) + "a" + &")".repeat(40)),
+        ("process substitutions", "cat <(".repeat(40) + "a" + &")".repeat(40)),
+        ("lists in substitutions", "x=$(a;".repeat(40) + "a" + &")".repeat(40)),
+        ("parallel items", "parallel echo ::: ".to_string() + &"a b c ::: ".repeat(2_000)),
         ("nul", "rm a\0b".into()),
         (
             "worlds",
@@ -278,17 +297,7 @@ fn hostile_sizes() {
 #[test]
 fn mutations() {
     let mut pieces = Vec::new();
-    for file in std::fs::read_dir("tests/effects").unwrap() {
-        let source = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        let table = DeTable::parse(&source).unwrap();
-        let Some(DeValue::Array(list)) = table.get_ref().get("case").map(|v| v.get_ref()) else {
-            panic!("no cases")
-        };
-        for case in list.iter() {
-            let DeValue::Table(case) = case.get_ref() else { panic!("no table") };
-            pieces.extend(text(case, "run").map(str::to_string));
-        }
-    }
+    each(|_, _, run| pieces.extend(run.filter(|r| r.len() < 400).map(str::to_string)));
     pieces.sort();
     pieces.extend(
         [

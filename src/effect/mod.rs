@@ -5,27 +5,33 @@
 
 use std::ops::Range;
 
+pub mod look;
 pub mod path;
 pub mod program;
 pub mod shell;
 pub mod tool;
 pub mod value;
 
+use self::program::table::Program;
 use crate::event::Event;
 
 macro_rules! words {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
         /// A primitive word of the closed list.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Word { $($(#[$doc])* $variant,)+ }
+        pub enum Word {
+            $($(#[$doc])* $variant,)+
+            /// A name that the program tables add: `git.force-push`; in rules also `git.*`.
+            Named(&'static str),
+        }
 
         impl Word {
-            /// Every word.
+            /// Every word of the closed list.
             pub const ALL: &'static [Word] = &[$(Word::$variant,)+];
 
             /// As it is written in `effect = "..."`.
             pub const fn text(self) -> &'static str {
-                match self { $(Word::$variant => $text,)+ }
+                match self { $(Word::$variant => $text,)+ Word::Named(name) => name }
             }
         }
     };
@@ -63,9 +69,25 @@ words! {
 }
 
 impl Word {
-    /// The word of that name.
+    /// The word of that name: of the closed list, of the program tables, or `git.*`.
     pub fn from_text(text: &str) -> Option<Word> {
-        Word::ALL.iter().copied().find(|w| w.text() == text)
+        let closed = || Word::ALL.iter().copied().find(|w| w.text() == text);
+        let named = || {
+            let names = program::table::NAMES.iter().map(|(name, _)| *name);
+            names.chain(DOMAINS.iter().copied()).find(|name| *name == text).map(Word::Named)
+        };
+        closed().or_else(named)
+    }
+
+    /// Does a rule that says this word speak of that one?
+    pub fn holds(self, other: Word) -> bool {
+        match (self, other) {
+            (Word::Named(own), Word::Named(other)) => match own.strip_suffix('*') {
+                Some(domain) => other.starts_with(domain),
+                None => own == other,
+            },
+            _ => self == other,
+        }
     }
 
     /// Could this execute, destroy or send? Then not knowing its operand matters in every profile.
@@ -73,6 +95,9 @@ impl Word {
         !matches!(self, Word::Read | Word::Network | Word::Listen)
     }
 }
+
+/// All names of a domain.
+pub const DOMAINS: &[&str] = &["git.*", "database.*", "cloud.*", "container.*"];
 
 /// How sure the analysis is of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,6 +117,8 @@ pub enum Extent {
     Exact,
     /// That path and everything below it (`rm -r D`, `grep -r x D`).
     Tree,
+    /// The same without what is hidden: programs that skip it (`rg x D`).
+    Visible,
     /// Everything directly in it, the path itself stays (`rm D/*`).
     Children,
     /// Something below it, which is only known at run time (`"$root"/$x`, mktemp).
@@ -121,6 +148,8 @@ pub enum Source {
     Program,
     /// An operand or option value of the program.
     Operand,
+    /// The text of an inline program: an allow on its command does not speak of that.
+    Code,
     /// A redirection of the shell.
     Redirect,
     /// The environment: a marked assignment such as `GIT_SSH_COMMAND=`.
@@ -162,8 +191,8 @@ pub struct Arg {
 pub struct Opt {
     /// As spelled, with its dashes, without the value: `-f`, `--force`.
     pub name: String,
-    /// The other spellings of the same option, from the program's table.
-    pub aliases: &'static [&'static str],
+    /// Every spelling of the same option by the program's table, blanks between.
+    pub aliases: &'static str,
     /// Its value, in whichever form it was given.
     pub value: Option<Arg>,
     /// Known by the program's table to neither execute nor write anything that is not an effect of
@@ -219,7 +248,7 @@ pub struct Analysis {
 }
 
 /// What the analysis needs to know of the world.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Place {
     /// The session's directory, absolute.
     pub cwd: String,
@@ -227,6 +256,9 @@ pub struct Place {
     pub project: String,
     /// The user's home, absolute.
     pub home: String,
+    /// What managed and user files say of programs, the highest authority first; it comes before
+    /// the shipped tables.
+    pub programs: &'static [Program],
 }
 
 /// What would this event's tool call do? Events without a call have no effects.

@@ -227,7 +227,8 @@ fn magic(path: &str, cwd: &str) -> Option<String> {
         return None;
     }
     match (process, name) {
-        ("self" | "thread-self", "cwd") => Some(cwd.to_string()),
+        // `$$` is the shell's own number.
+        ("self" | "thread-self" | "[-0-9]*", "cwd") => Some(cwd.to_string()),
         (_, "root") => Some("/".to_string()),
         _ => None,
     }

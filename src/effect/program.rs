@@ -6,8 +6,9 @@
 pub mod code;
 pub mod effects;
 pub mod options;
+pub mod row;
 pub mod special;
 pub mod table;
 
-pub use effects::{Call, Feeds, Next, run};
+pub use effects::{Call, Next, run};
 pub use options::{Parsed, parse};

@@ -34,7 +34,7 @@ const QUIET: &[&str] = &[
     "StructuredOutput",
 ];
 
-/// Names of MCP tools that begin so only read.
+/// MCP tools whose names begin so only read, unless one of [`WRITERS`] stands in the name as well.
 const READERS: &[&str] = &[
     "get",
     "list",
@@ -56,6 +56,57 @@ const READERS: &[&str] = &[
     "explain",
     "analyze",
     "summarize",
+];
+
+/// Words that say that something is done.
+const WRITERS: &[&str] = &[
+    "add",
+    "append",
+    "apply",
+    "call",
+    "cancel",
+    "close",
+    "commit",
+    "create",
+    "delete",
+    "deploy",
+    "destroy",
+    "drop",
+    "edit",
+    "eval",
+    "exec",
+    "execute",
+    "fork",
+    "insert",
+    "install",
+    "invoke",
+    "kill",
+    "merge",
+    "modify",
+    "move",
+    "patch",
+    "post",
+    "publish",
+    "purge",
+    "push",
+    "put",
+    "remove",
+    "rename",
+    "replace",
+    "restart",
+    "run",
+    "save",
+    "send",
+    "set",
+    "start",
+    "stop",
+    "submit",
+    "terminate",
+    "trigger",
+    "truncate",
+    "update",
+    "upload",
+    "write",
 ];
 
 /// How many strings of an input are looked at.
@@ -129,16 +180,8 @@ pub fn analyse(event: &Event, place: &Place) -> Analysis {
         },
         "WebSearch" => out.push(Word::Network, Grade::Certain, Source::Tool, 0..0),
         name if name.starts_with("mcp__") => {
-            let tool = name.rsplit("__").next().unwrap_or_default().to_ascii_lowercase();
-            let verb = tool.split(['_', '-', '.']).next().unwrap_or_default();
-            let reads = READERS.contains(&verb)
-                || READERS.iter().any(|r| tool.starts_with(r) && name.contains(&capital(r)));
-            if reads {
-                out.push(Word::Read, Grade::Certain, Source::Tool, 0..0);
-            } else {
-                out.push(Word::Execute, Grade::Certain, Source::Tool, 0..0);
-            }
-            leaves(&mut out, input, !reads);
+            mcp(&mut out, name, input);
+            return with_shell(out.finish(), input, &own);
         }
         _ => {
             out.push(Word::Execute, Grade::Certain, Source::Tool, 0..0);
@@ -148,9 +191,80 @@ pub fn analyse(event: &Event, place: &Place) -> Analysis {
     out.finish()
 }
 
-/// `getUser`: the verb ends where a capital begins.
-fn capital(verb: &str) -> String {
-    format!("__{verb}")
+/// A tool of an MCP server: what a file says of it, else what its name says.
+fn mcp(out: &mut Emitter, name: &str, input: &Json) {
+    let known = out
+        .place
+        .programs
+        .iter()
+        .find(|p| p.name.starts_with("mcp__") && crate::rule::glob::matches(p.name, name));
+    let Some(program) = known else {
+        let word = if only_reads(name) { Word::Read } else { Word::Execute };
+        out.push(word, Grade::Certain, Source::Tool, 0..0);
+        leaves(out, input, word == Word::Execute);
+        return;
+    };
+    for word in program.effects {
+        out.push(*word, Grade::Certain, Source::Tool, 0..0);
+    }
+    if !program.complete {
+        let writes = |word: &Word| !matches!(word, Word::Read | Word::Network);
+        leaves(out, input, program.effects.iter().any(writes));
+    }
+}
+
+/// Keys under which tools of servers take a command line.
+const SHELL_KEYS: &[&str] = &["command", "cmd", "commandline", "shell_command", "script", "bash"];
+
+/// A server that runs commands is one more road to the shell: its command line is read as one.
+fn with_shell(own: Analysis, input: &Json, place: &Place) -> Analysis {
+    let runs = own.effects.iter().any(|e| e.word == Word::Execute);
+    let line = input.as_object().filter(|_| runs).and_then(|map| {
+        map.iter().find(|(key, _)| SHELL_KEYS.contains(&key.to_ascii_lowercase().as_str()))
+    });
+    let text = match line.map(|(_, value)| value) {
+        Some(Json::String(text)) => text.clone(),
+        // Words of a command: quoted again, for a shell reads them here.
+        Some(Json::Array(words)) if words.iter().all(Json::is_string) => {
+            let quoted = words
+                .iter()
+                .filter_map(Json::as_str)
+                .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
+            quoted.collect::<Vec<_>>().join(" ")
+        }
+        _ => return own,
+    };
+    let mut analysis = shell::analyse(&text, place);
+    // Its own effects belong to no sub-command, so they can stand beside those.
+    analysis.effects.extend(own.effects);
+    analysis.notes.extend(own.notes);
+    analysis
+}
+
+/// `get_issue`, `listUsers`, `notion-search`: a reading verb comes first, behind the server's own
+/// name at most, and no other verb stands in the name.
+fn only_reads(name: &str) -> bool {
+    let (server, tool) =
+        name.strip_prefix("mcp__").and_then(|n| n.rsplit_once("__")).unwrap_or_default();
+    let server = server.to_ascii_lowercase();
+    let mut words: Vec<String> = vec![String::new()];
+    let mut lower = false;
+    for c in tool.chars() {
+        let ends = matches!(c, '_' | '-' | '.') || lower && c.is_ascii_uppercase();
+        if ends {
+            words.push(String::new());
+        }
+        if c.is_ascii_alphanumeric()
+            && let Some(last) = words.last_mut()
+        {
+            last.push(c.to_ascii_lowercase());
+        }
+        lower = c.is_ascii_lowercase();
+    }
+    let mut words = words.iter().map(String::as_str).filter(|w| !w.is_empty()).peekable();
+    while words.next_if(|word| server.split(['_', '-']).any(|part| part == *word)).is_some() {}
+    words.next().is_some_and(|first| READERS.contains(&first))
+        && !words.any(|word| WRITERS.contains(&word))
 }
 
 /// The effects on the file that one of the keys names.

@@ -2,8 +2,28 @@
 
 use std::ops::Range;
 
+use super::look;
 use super::path::{self, Resolver};
 use super::{Analysis, Arg, Effect, Extent, Grade, Place, Source, Target, Word};
+
+/// Stands in computed text for a part that is known only at run time (no shell knows this character).
+pub const BLANK: char = '\u{10fffe}';
+
+/// Who prints a text that is known only at run time; the least trusted of several counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Printer {
+    /// No command: a variable, input.
+    #[default]
+    Nobody,
+    /// A program that prints settings for this very purpose (`ssh-agent -s`, `direnv hook`).
+    Settings,
+    /// A file that was there before the call, as it is (`cat f`).
+    File,
+    /// Another program on this machine.
+    Local,
+    /// The network, or something that decodes: nobody has seen that text.
+    Stranger,
+}
 
 /// An argument after expansion: more than an [`Arg`] can say.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,10 +37,18 @@ pub struct Value {
     pub prefix: Option<String>,
     /// Where `text` is None: surely one word.
     pub one: bool,
-    /// What a producer prints: `<(cmd)` or an unknown `$(cmd)`.
+    /// What is not known is, up to the next slash, part of a name.
+    pub name: bool,
+    /// Where `text` is None: all of it, with a [`BLANK`] for each part that is not known.
+    pub outline: Option<String>,
+    /// A stranger prints it.
     pub fed: bool,
+    /// Who prints it, where it is not known.
+    pub by: Printer,
     /// `<(cmd)` or `>(cmd)`: the path of a pipe.
     pub pipe: bool,
+    /// Which pipe that is.
+    pub feed: usize,
     /// Its bytes in the text.
     pub span: Range<usize>,
 }
@@ -50,8 +78,13 @@ impl Value {
     pub fn several(&self) -> bool {
         match &self.text {
             Some(text) => self.glob && text != "[-0-9]*",
-            None => !self.one && !self.pipe && self.prefix.is_none(),
+            None => !self.one && !self.name && !self.pipe && self.prefix.is_none(),
         }
+    }
+
+    /// The text with a [`BLANK`] for each unknown part, unless a stranger prints some of it.
+    pub fn sketch(&self) -> Option<&str> {
+        if self.fed || self.pipe { None } else { self.text.as_deref().or(self.outline.as_deref()) }
     }
 
     /// The part behind the first `n` bytes (an option's glued value).
@@ -160,15 +193,29 @@ impl<'a> Emitter<'a> {
         if value.pipe {
             return Spot::Stream;
         }
-        let Some(text) = &value.text else {
-            let Some(prefix) = &value.prefix else { return Spot::Unknown };
-            let Some(slash) = prefix.rfind('/') else { return Spot::Unknown };
+        let computed = value.text.as_ref().filter(|t| t.contains(BLANK));
+        let Some(text) = value.text.as_ref().filter(|_| computed.is_none()) else {
+            let cut = computed.and_then(|t| t.split(BLANK).next()).map(str::to_string);
+            let prefix = cut.as_ref().or(value.prefix.as_ref());
+            // Behind what is not known, `..` leads out again.
+            if value.start().len() < value.outline.as_ref().map_or(0, String::len)
+                && value.outline.as_ref().is_some_and(|o| o.split('/').any(|part| part == ".."))
+                || computed.is_some_and(|t| t.split('/').any(|part| part == ".."))
+            {
+                return Spot::Unknown;
+            }
+            let (prefix, slash) = match prefix.map(|p| (p.as_str(), p.rfind('/'))) {
+                Some((prefix, Some(slash))) => (prefix, slash),
+                // A name without a directory lies in this one.
+                _ if value.name => ("./", 1),
+                _ => return Spot::Unknown,
+            };
             let root = if slash == 0 { "/" } else { &prefix[..slash] };
             if root.split('/').any(|part| part == "..") || path::has_glob(root) {
                 return Spot::Unknown;
             }
             return match self.base(root) {
-                Some(cwd) => Spot::At(self.resolver.target(root, &cwd, Extent::Below)),
+                Some(cwd) => self.below(root, &cwd, Extent::Below),
                 None => Spot::Unknown,
             };
         };
@@ -179,13 +226,28 @@ impl<'a> Emitter<'a> {
             if everything && changes && !path::has_glob(dir) {
                 let dir = if dir.is_empty() { "." } else { dir };
                 // Without active characters the escapes mean nothing any more.
-                let dir = path::unescaped(dir);
-                return Spot::At(self.resolver.target(&dir, &cwd, Extent::Children));
+                return self.below(&path::unescaped(dir), &cwd, Extent::Children);
             }
-            return Spot::At(self.resolver.target(text, &cwd, Extent::Glob));
+            return self.below(text, &cwd, Extent::Glob);
         }
-        let target = self.resolver.target(text, &cwd, extent);
-        if path::is_stream(&target.lexical) { Spot::Stream } else { Spot::At(target) }
+        match self.below(text, &cwd, extent) {
+            Spot::At(target) if path::is_stream(&target.lexical) => Spot::Stream,
+            spot => spot,
+        }
+    }
+
+    /// The target, or what is known of it where the directory itself is only known to lie below
+    /// another (`cd "$(mktemp -d)"`).
+    fn below(&mut self, text: &str, cwd: &str, extent: Extent) -> Spot {
+        let Some(at) = cwd.find(BLANK).filter(|_| !text.starts_with('/')) else {
+            return Spot::At(self.resolver.target(text, cwd, extent));
+        };
+        if text.split('/').any(|part| part == "..") {
+            return Spot::Unknown;
+        }
+        let root = cwd[..at].rfind('/').map_or("", |slash| &cwd[..slash]);
+        let root = if root.is_empty() { "/" } else { root };
+        Spot::At(self.resolver.target(root, "/", Extent::Below))
     }
 
     fn base(&self, text: &str) -> Option<String> {
@@ -209,6 +271,9 @@ impl<'a> Emitter<'a> {
         }
         let changes = !matches!(word, Word::Read);
         match self.spot(value, extent, changes) {
+            Spot::At(target) if word == Word::Read && target.extent == Extent::Glob => {
+                self.read_glob(target, extent, grade, source, value.span.clone());
+            }
             Spot::At(target)
                 if word == Word::Write && self.written.contains_key(&target.resolved) =>
             {
@@ -226,6 +291,28 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// Reading what a glob names: the files that are there, unless the call may have made more.
+    fn read_glob(
+        &mut self,
+        target: Target,
+        extent: Extent,
+        grade: Grade,
+        source: Source,
+        span: Range<usize>,
+    ) {
+        let changed = self.analysis.effects.iter().any(|e| {
+            e.grade == Grade::Unknown || matches!(e.word, Word::Write | Word::Remote | Word::Code)
+        });
+        let named = if changed { None } else { look::named(&target) };
+        for mut one in named.unwrap_or_else(|| vec![target]) {
+            if one.extent == Extent::Exact {
+                // A link in the directory leads on.
+                one = self.resolver.target(&one.lexical, "/", extent);
+            }
+            self.effect(Word::Read, grade, Some(one), None, source, span.clone());
+        }
+    }
+
     /// An effect on a path in the current directory that is computed, not written.
     pub fn own_path(
         &mut self,
@@ -235,7 +322,7 @@ impl<'a> Emitter<'a> {
         grade: Grade,
         span: Range<usize>,
     ) {
-        self.path(word, &Value::known(text, span), extent, grade, Source::Operand);
+        self.path(word, &Value::known(text, span), extent, grade, Source::Program);
     }
 
     /// Contacting what a value names; `send` = data leaves as well.

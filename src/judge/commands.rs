@@ -4,15 +4,124 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Judge, LARGEST_VARIABLE};
+use super::{Heard, Judge, LARGEST_VARIABLE};
 use crate::act::{self, Job, Outcome};
 use crate::engine::Match;
 use crate::once::{self, Claim};
 use crate::rule;
 use crate::rule::template::Name;
+use crate::rule::{Rule, Text};
+use crate::script::{self, Said};
 use crate::trust;
+use crate::verdict::Verb;
 
 impl Judge<'_> {
+    /// `when.run` and `unless.when.run`: drops the matches that do not hold after all.
+    pub(super) fn ask_circumstances<'r>(&mut self, matches: &mut Vec<Match<'r>>) {
+        let mut jobs = Vec::new();
+        let mut owners = Vec::new();
+        for (at, one) in matches.iter().enumerate().filter(|(_, one)| !one.observed) {
+            let unless = one.rule.unless.as_ref().and_then(|u| u.when.run.as_ref());
+            for (command, negated) in
+                [(one.rule.conditions.when.run.as_ref(), false), (unless, true)]
+            {
+                if let Some(command) = command {
+                    jobs.push(self.job(command, one, None));
+                    owners.push((at, negated));
+                }
+            }
+        }
+        let outcomes = self.run_jobs(jobs, "when");
+        let mut dropped = vec![false; matches.len()];
+        for ((at, negated), outcome) in owners.into_iter().zip(outcomes) {
+            let one = &matches[at];
+            let allow = matches!(one.verb(), Some(Verb::Allow));
+            let holds = match outcome {
+                Some(outcome) if !outcome.is_error() => outcome.succeeded() != negated,
+                // Not known: that allows nothing, and relaxes nothing.
+                Some(outcome) => {
+                    self.out.notes.push(format!(
+                        "{}: when.run {}",
+                        one.rule.name(),
+                        outcome.ended()
+                    ));
+                    !allow
+                }
+                None => !allow,
+            };
+            dropped[at] |= !holds;
+        }
+        let mut at = 0;
+        matches.retain(|_| {
+            at += 1;
+            !dropped[at - 1]
+        });
+    }
+
+    /// Runs what the matched rules run. Returns what hook scripts said, and the rules whose `run`
+    /// failed with its outcome.
+    pub(super) fn act<'r>(
+        &mut self,
+        matches: &[Match<'r>],
+    ) -> (Vec<Heard<'r, Said>>, Vec<Heard<'r, Outcome>>) {
+        enum For {
+            Run,
+            Hook,
+            Context,
+            Notify,
+        }
+        let mut jobs = Vec::new();
+        let mut owners = Vec::new();
+        for one in matches.iter().filter(|one| !one.observed) {
+            let rule = one.rule;
+            if let Some(command) = &rule.run
+                && self.may_block(rule)
+            {
+                for path in self.run_paths(command, one) {
+                    jobs.push(self.job(command, one, path));
+                    owners.push((rule, For::Run));
+                }
+            }
+            if let Some(command) = &rule.hook {
+                jobs.push(self.job(command, one, None));
+                owners.push((rule, For::Hook));
+            }
+            if let Some(Text::Run(command)) = &rule.context {
+                jobs.push(self.job(command, one, None));
+                owners.push((rule, For::Context));
+            }
+            if let Some(Text::Run(command)) = &rule.notify {
+                jobs.push(self.job(command, one, None));
+                owners.push((rule, For::Notify));
+            }
+        }
+        let outcomes = self.run_jobs(jobs, "act");
+        let mut said = Vec::new();
+        let mut failed: Vec<(&Rule, Outcome)> = Vec::new();
+        for ((rule, what), outcome) in owners.into_iter().zip(outcomes) {
+            let Some(outcome) = outcome else { continue };
+            match what {
+                For::Hook => said.push((rule, script::read(self.event, &outcome))),
+                For::Run if !outcome.succeeded() => failed.push((rule, outcome)),
+                For::Context if outcome.succeeded() => {
+                    let text = outcome.stdout.trim_end();
+                    if !text.is_empty() {
+                        self.out.answer.context.push(text.to_string());
+                    }
+                }
+                For::Run => {}
+                For::Context | For::Notify => {
+                    if !outcome.succeeded() {
+                        let ended = outcome.ended();
+                        self.out.notes.push(format!("{}: {ended}", rule.name()));
+                    }
+                }
+            }
+        }
+        self.tell(matches);
+        (said, failed)
+    }
+
     /// The distinct paths that a `run` is for; one run without a path where it names none.
     pub(super) fn run_paths(
         &self,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::act::Outcome;
 use crate::config::Config;
@@ -15,18 +15,17 @@ use crate::engine::{self, Case, Match};
 use crate::event::{Event, Kind};
 use crate::once;
 use crate::paths::Paths;
-use crate::redact;
 use crate::rule::path::Bases;
-use crate::rule::{self, Layer, Otherwise, Redact, Rule, Text};
-use crate::script::{self, Said};
+use crate::rule::{Layer, Otherwise, Rule, Text};
+use crate::script::Said;
 use crate::trust;
 use crate::verdict::{Answer, Verb};
 
 mod commands;
+mod rewrite;
 mod values;
 
-use commands::quote;
-use values::{command_text, each_string, set_field};
+use self::commands::quote;
 
 /// The largest value that goes into an environment variable; a larger one goes into a file.
 const LARGEST_VARIABLE: usize = 100 << 10;
@@ -179,6 +178,7 @@ impl<'a> Judge<'a> {
             bases: self.world.bases,
             project: &self.world.place.project,
             profile: self.config.profile,
+            look: effect::look::below,
         }
     }
 
@@ -205,112 +205,6 @@ impl<'a> Judge<'a> {
     fn stop_key(&self, rule: &Rule) -> String {
         let text = format!("{}\0{}\0{}", self.event.session, self.event.name, rule.name());
         trust::hash(text.as_bytes())[..24].to_string()
-    }
-
-    /// `when.run` and `unless.when.run`: drops the matches that do not hold after all.
-    fn ask_circumstances<'r>(&mut self, matches: &mut Vec<Match<'r>>) {
-        let mut jobs = Vec::new();
-        let mut owners = Vec::new();
-        for (at, one) in matches.iter().enumerate().filter(|(_, one)| !one.observed) {
-            let unless = one.rule.unless.as_ref().and_then(|u| u.when.run.as_ref());
-            for (command, negated) in
-                [(one.rule.conditions.when.run.as_ref(), false), (unless, true)]
-            {
-                if let Some(command) = command {
-                    jobs.push(self.job(command, one, None));
-                    owners.push((at, negated));
-                }
-            }
-        }
-        let outcomes = self.run_jobs(jobs, "when");
-        let mut dropped = vec![false; matches.len()];
-        for ((at, negated), outcome) in owners.into_iter().zip(outcomes) {
-            let one = &matches[at];
-            let allow = matches!(one.verb(), Some(Verb::Allow));
-            let holds = match outcome {
-                Some(outcome) if !outcome.is_error() => outcome.succeeded() != negated,
-                // Not known: that allows nothing, and relaxes nothing.
-                Some(outcome) => {
-                    self.out.notes.push(format!(
-                        "{}: when.run {}",
-                        one.rule.name(),
-                        outcome.ended()
-                    ));
-                    !allow
-                }
-                None => !allow,
-            };
-            dropped[at] |= !holds;
-        }
-        let mut at = 0;
-        matches.retain(|_| {
-            at += 1;
-            !dropped[at - 1]
-        });
-    }
-
-    /// Runs what the matched rules run. Returns what hook scripts said, and the rules whose `run`
-    /// failed with its outcome.
-    fn act<'r>(
-        &mut self,
-        matches: &[Match<'r>],
-    ) -> (Vec<Heard<'r, Said>>, Vec<Heard<'r, Outcome>>) {
-        enum For {
-            Run,
-            Hook,
-            Context,
-            Notify,
-        }
-        let mut jobs = Vec::new();
-        let mut owners = Vec::new();
-        for one in matches.iter().filter(|one| !one.observed) {
-            let rule = one.rule;
-            if let Some(command) = &rule.run
-                && self.may_block(rule)
-            {
-                for path in self.run_paths(command, one) {
-                    jobs.push(self.job(command, one, path));
-                    owners.push((rule, For::Run));
-                }
-            }
-            if let Some(command) = &rule.hook {
-                jobs.push(self.job(command, one, None));
-                owners.push((rule, For::Hook));
-            }
-            if let Some(Text::Run(command)) = &rule.context {
-                jobs.push(self.job(command, one, None));
-                owners.push((rule, For::Context));
-            }
-            if let Some(Text::Run(command)) = &rule.notify {
-                jobs.push(self.job(command, one, None));
-                owners.push((rule, For::Notify));
-            }
-        }
-        let outcomes = self.run_jobs(jobs, "act");
-        let mut said = Vec::new();
-        let mut failed: Vec<(&Rule, Outcome)> = Vec::new();
-        for ((rule, what), outcome) in owners.into_iter().zip(outcomes) {
-            let Some(outcome) = outcome else { continue };
-            match what {
-                For::Hook => said.push((rule, script::read(self.event, &outcome))),
-                For::Run if !outcome.succeeded() => failed.push((rule, outcome)),
-                For::Context if outcome.succeeded() => {
-                    let text = outcome.stdout.trim_end();
-                    if !text.is_empty() {
-                        self.out.answer.context.push(text.to_string());
-                    }
-                }
-                For::Run => {}
-                For::Context | For::Notify => {
-                    if !outcome.succeeded() {
-                        let ended = outcome.ended();
-                        self.out.notes.push(format!("{}: {ended}", rule.name()));
-                    }
-                }
-            }
-        }
-        self.tell(matches);
-        (said, failed)
     }
 
     /// Plain texts for the model and the human, and variables for later commands.
@@ -359,129 +253,6 @@ impl<'a> Judge<'a> {
             .and_then(|mut file| file.write_all(lines.as_bytes()));
         if let Err(error) = written {
             self.out.notes.push(format!("{}: env file: {error}", one.rule.name()));
-        }
-    }
-
-    /// The complete new input, where rules or scripts change it.
-    fn rewrite(
-        &mut self,
-        matches: &[Match<'_>],
-        said: &[(&Rule, Said)],
-    ) -> Option<Map<String, Value>> {
-        let changes = matches.iter().any(|one| !one.rule.rewrite.is_empty())
-            || said.iter().any(|(_, said)| said.input.is_some());
-        if !changes {
-            return None;
-        }
-        let old = self.event.input.as_object()?;
-        let mut new = old.clone();
-        let mut ordered: Vec<&Match<'_>> =
-            matches.iter().filter(|m| !m.observed && !m.rule.rewrite.is_empty()).collect();
-        ordered.sort_by_key(|one| one.rule.layer());
-        for one in ordered {
-            for (field, template) in &one.rule.rewrite {
-                let in_place = field.as_slice() == ["command"]
-                    && !one.rule.conditions.command.is_empty()
-                    && self.event.command() == Some(self.analysis.text.as_str());
-                if in_place {
-                    match self.rewrite_command(one, template, &new) {
-                        Ok(Some(text)) => {
-                            new.insert("command".into(), Value::String(text));
-                        }
-                        Ok(None) => {}
-                        Err(why) => self.voices.push(Voice {
-                            verb: Verb::Deny,
-                            layer: one.rule.layer(),
-                            rule: one.rule.name(),
-                            reason: why,
-                        }),
-                    }
-                } else {
-                    let text = template.fill(&self.values(one, None, None));
-                    set_field(&mut new, field, text);
-                }
-            }
-        }
-        for (_, said) in said {
-            if let Some(input) = &said.input {
-                new = input.clone();
-            }
-        }
-        (new != *old).then_some(new)
-    }
-
-    /// Replaces each matched sub-command where it stands.
-    fn rewrite_command(
-        &self,
-        one: &Match<'_>,
-        template: &rule::Template,
-        input: &Map<String, Value>,
-    ) -> Result<Option<String>, String> {
-        let text = &self.analysis.text;
-        if input.get("command").and_then(Value::as_str) != Some(text) {
-            return Err("two rewrites of one command: make them one rule.".into());
-        }
-        let mut commands: Vec<usize> =
-            one.effects.iter().filter_map(|at| self.analysis.effects[*at].command).collect();
-        commands.sort_by_key(|at| self.analysis.commands[*at].span.start);
-        commands.dedup();
-        let mut out = String::new();
-        let mut done = 0;
-        for at in commands {
-            let command = &self.analysis.commands[at];
-            let new = template.fill(&self.values_at(one, Some(at), None, None));
-            if new == command_text(self.analysis, command) {
-                continue;
-            }
-            if command.quoted || command.span.start < done || command.span.end > text.len() {
-                return Err(
-                    "The command stands inside quotes, where it cannot be replaced: run it \
-                            as a command of its own."
-                        .into(),
-                );
-            }
-            out.push_str(&text[done..command.span.start]);
-            out.push_str(&new);
-            done = command.span.end;
-        }
-        if done == 0 {
-            return Ok(None);
-        }
-        out.push_str(&text[done..]);
-        Ok(Some(out))
-    }
-
-    /// Changes to what the tool returned.
-    fn replace(&mut self, matches: &[Match<'_>], said: &[(&Rule, Said)]) {
-        let changes =
-            matches.iter().any(|one| one.rule.redact.is_some() || !one.rule.replace.is_empty())
-                || said.iter().any(|(_, said)| said.response.is_some());
-        let Some(old) = self.event.response().filter(|_| changes) else { return };
-        let mut new = old.clone();
-        let mut ordered: Vec<&Match<'_>> = matches.iter().filter(|m| !m.observed).collect();
-        ordered.sort_by_key(|one| one.rule.layer());
-        for one in ordered {
-            for (field, template) in &one.rule.replace {
-                let text = template.fill(&self.values(one, None, None));
-                match &mut new {
-                    Value::Object(map) => set_field(map, field, text),
-                    other => *other = Value::String(text),
-                }
-            }
-            if let Some(redact) = &one.rule.redact {
-                each_string(&mut new, &|text| match redact {
-                    Redact::Secrets => redact::secrets(text).into_owned(),
-                    Redact::Patterns(patterns) => redact::patterns(text, patterns),
-                });
-            }
-        }
-        if let Some(response) =
-            said.iter().filter_map(|(_, said)| said.response.clone()).next_back()
-        {
-            new = response;
-        }
-        if new != *old {
-            self.out.answer.response = Some(new);
         }
     }
 

@@ -61,7 +61,7 @@ impl<'t> Concern<'t> {
     }
 
     fn could_be(&self, effect: &Effect) -> bool {
-        if !self.words.is_empty() && !listed(self.words, effect.word.text()) {
+        if !self.words.is_empty() && !self.says(effect.word) {
             return false;
         }
         if self.needles.is_empty() {
@@ -71,6 +71,12 @@ impl<'t> Concern<'t> {
             Some(target) => self.could_name(target),
             None => effect.grade == Grade::Unknown && self.kind != "shipped",
         }
+    }
+
+    fn says(&self, word: Word) -> bool {
+        listed(self.words, word.text())
+            || matches!(word, Word::Named(name)
+                if items(self.words).any(|own| own.strip_suffix('*').is_some_and(|d| name.starts_with(d))))
     }
 
     /// Each pattern's needle must stand somewhere in the path, unless the target is more than one

@@ -3,20 +3,28 @@
 //! To add one: a field in [`Conditions`], a line in [`KEYS`], an arm in [`Conditions::read`] and
 //! its test in [`Conditions::event`] or [`Conditions::effect`].
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;
 
+use crate::effect::program::row;
 use crate::effect::{Analysis, Effect, Grade, Source, SubCommand, Word};
 use crate::event::Event;
 
+mod field;
+mod name;
+mod permission;
+
+pub use self::field::{FieldTest, ValueTest};
+pub use self::name::Name;
+pub use self::permission::Permission;
+
+use self::name::{names_hold, tool_holds};
 use super::command::CommandPattern;
 use super::path::{self, Bases, PathPattern};
 use super::reader::Reader;
-use super::{Command, Regex, Truth, glob};
+use super::{Command, Regex, Truth};
 
 /// The keys of conditions and what each means: `check` hints from it, docs are made from it.
 pub const KEYS: &[(&str, &str)] = &[
@@ -100,55 +108,6 @@ pub struct When {
     pub run: Option<Command>,
 }
 
-/// A glob over a name; `!x` in a list excludes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name {
-    kind: NameKind,
-    excludes: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum NameKind {
-    Glob(String),
-    /// A matcher with other characters than names and globs have: the client's unanchored regex.
-    Regex(Regex),
-}
-
-/// One line of Claude Code's permission syntax.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Permission {
-    /// `Bash(git push:*)`
-    Command(CommandPattern),
-    /// `Read(./.env)` and `Edit(...)`: a path of reads, or of writes.
-    Path(Word, PathPattern),
-    /// `WebFetch(domain:x.org)`
-    Host(Name),
-    /// `WebSearch`, `mcp__server`, `mcp__server__tool`: the whole tool.
-    Tool(String),
-}
-
-/// A test of one field of a JSON value.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FieldTest {
-    /// As written: `edits[].new_string`.
-    pub field: String,
-    /// What the value must be: any of them.
-    pub tests: Vec<ValueTest>,
-}
-
-/// What a value must be.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ValueTest {
-    /// A glob over the whole value as text.
-    Glob(String),
-    /// Exactly this.
-    Equals(Value),
-    /// A regex somewhere in the value as text.
-    Regex(Regex),
-    /// Present, or absent.
-    Exists(bool),
-}
-
 /// What conditions are tested on.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
@@ -160,73 +119,6 @@ pub struct Subject<'a> {
     pub bases: &'a Bases,
     /// The project's root.
     pub project: &'a str,
-}
-
-impl Name {
-    /// Reads a glob, or a matcher of a hook entry where `matcher` is set: only letters, digits,
-    /// `_ - , |` and blanks = a list of exact names, anything else an unanchored regex.
-    pub fn parse(text: &str, matcher: bool) -> Vec<Name> {
-        let (excludes, text) = match text.strip_prefix('!') {
-            Some(rest) if !matcher => (true, rest),
-            _ => (false, text),
-        };
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '|' | ',' | ' ');
-        let name = |kind| Name { kind, excludes };
-        if matcher && (text.is_empty() || text == "*") {
-            vec![name(NameKind::Glob("*".into()))]
-        } else if text.chars().all(plain) {
-            text.split(['|', ','])
-                .map(|part| name(NameKind::Glob(part.trim().to_string())))
-                .collect()
-        } else if matcher {
-            vec![name(NameKind::Regex(Regex::new(text)))]
-        } else {
-            vec![name(NameKind::Glob(text.to_string()))]
-        }
-    }
-
-    /// As written, without the `!`.
-    pub fn text(&self) -> &str {
-        match &self.kind {
-            NameKind::Glob(text) => text,
-            NameKind::Regex(regex) => &regex.source,
-        }
-    }
-
-    /// Was it written with `!`?
-    pub fn excludes(&self) -> bool {
-        self.excludes
-    }
-
-    /// Does the glob hold for that name?
-    pub fn holds(&self, name: &str) -> bool {
-        match &self.kind {
-            NameKind::Glob(pattern) => glob::matches(pattern, name),
-            NameKind::Regex(regex) => regex.is_match(name),
-        }
-    }
-}
-
-/// Does the list hold for the name: some glob does, and no exclusion.
-fn names_hold(names: &[Name], name: &str) -> bool {
-    let mut wanted = names.iter().filter(|n| !n.excludes).peekable();
-    let any = wanted.peek().is_none() || wanted.any(|n| n.holds(name));
-    any && !names.iter().any(|n| n.excludes && n.holds(name))
-}
-
-/// Does the list hold for a tool? `Task` is the old name of `Agent`; `-` and `_` are the same in
-/// the names of MCP servers.
-fn tool_holds(names: &[Name], tool: &str) -> bool {
-    if names_hold(names, tool) {
-        return true;
-    }
-    match tool {
-        "Agent" => names_hold(names, "Task"),
-        _ if tool.starts_with("mcp__") && tool.contains('-') => {
-            names_hold(names, &tool.replace('-', "_"))
-        }
-        _ => false,
-    }
 }
 
 impl Conditions {
@@ -243,11 +135,7 @@ impl Conditions {
             "tool" => self.tool = r.names(value, matcher),
             "host" => {
                 self.host = r.names(value, false);
-                for name in &mut self.host {
-                    if let NameKind::Glob(glob) = &mut name.kind {
-                        glob.make_ascii_lowercase();
-                    }
-                }
+                self.host.iter_mut().for_each(Name::fold);
             }
             "effect" => {
                 for (text, span) in r.strings(value) {
@@ -255,7 +143,9 @@ impl Conditions {
                         "modify" => {
                             self.effect.extend([Word::Write, Word::Delete, Word::Permission]);
                         }
-                        _ => match Word::from_text(&text) {
+                        // A name that no shipped table gives may come from another file's
+                        // `[program]`; `hookctl check` knows them all.
+                        _ => match Word::from_text(&text).or_else(|| named(&text)) {
                             Some(word) => self.effect.push(word),
                             None => r.unknown_word("effect", &text, span, effect_words()),
                         },
@@ -278,16 +168,12 @@ impl Conditions {
     pub fn plain_tools(&self) -> Option<Vec<String>> {
         self.tool
             .iter()
-            .map(|name| match &name.kind {
-                NameKind::Glob(text)
-                    if !name.excludes
-                        && !glob::is_glob(text)
-                        && !text.starts_with("mcp__")
-                        && !matches!(text.as_str(), "Agent" | "Task" | "") =>
-                {
-                    Some(text.clone())
-                }
-                _ => None,
+            .map(|name| {
+                // Servers' tools and `Agent` go by more names than their own.
+                let one = |text: &String| {
+                    !text.starts_with("mcp__") && !matches!(text.as_str(), "Agent" | "Task" | "")
+                };
+                name.plain().filter(one)
             })
             .collect()
     }
@@ -336,10 +222,21 @@ impl Conditions {
             && self.when.holds(s)
     }
 
+    /// Does it name commands?
+    pub fn names_commands(&self) -> bool {
+        let command = |p: &Permission| matches!(p, Permission::Command(_));
+        !self.command.is_empty() || self.permission.iter().any(command)
+    }
+
+    /// Does `effect` name this word?
+    fn says(&self, word: Word) -> bool {
+        self.effect.iter().any(|own| own.holds(word))
+    }
+
     /// Is this effect one that the conditions speak of? For deny and ask.
     pub fn effect(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
         let mut truth = Truth::Yes;
-        if !self.effect.is_empty() && !self.effect.contains(&effect.word) {
+        if !self.effect.is_empty() && !self.says(effect.word) {
             return Truth::No;
         }
         let command = effect.command.and_then(|at| s.analysis.commands.get(at));
@@ -393,22 +290,26 @@ impl Conditions {
         if !self.speaks_of_effects() {
             return s.analysis.commands.is_empty() || !self.speaks_of_text();
         }
-        if !self.effect.is_empty() && !self.effect.contains(&effect.word) {
+        if !self.effect.is_empty() && !self.says(effect.word) {
             return false;
         }
         let command = effect.command.and_then(|at| s.analysis.commands.get(at));
         let own = matches!(effect.source, Source::Program | Source::Operand);
         // An allow on a command is about what that program itself does to its own operands.
         let plain = match effect.word {
-            Word::Execute | Word::Read | Word::Network | Word::Send | Word::Listen => own,
+            Word::Execute
+            | Word::Read
+            | Word::Network
+            | Word::Send
+            | Word::Listen
+            | Word::Named(_) => own,
             // What an option writes is not what its operands name: `sort -o FILE`.
             Word::Write | Word::Delete => {
-                effect.source == Source::Operand
-                    && !command.is_some_and(|c| of_an_option(c, &effect.span))
+                own && !command.is_some_and(|c| of_an_option(c, &effect.span))
             }
             Word::Permission | Word::Process | Word::System => own && !self.effect.is_empty(),
             Word::Privilege | Word::Remote | Word::Code | Word::PipeToInterpreter => {
-                own && self.effect.contains(&effect.word)
+                self.effect.contains(&effect.word) && (own || effect.source == Source::Code)
             }
         };
         if !self.command.is_empty() {
@@ -465,7 +366,7 @@ impl Conditions {
         let Some(effect) = effect.filter(|effect| effect.grade != Grade::Unknown) else {
             return false;
         };
-        if !self.effect.is_empty() && !self.effect.contains(&effect.word) {
+        if !self.effect.is_empty() && !self.says(effect.word) {
             return false;
         }
         let commands = &s.analysis.commands;
@@ -574,179 +475,12 @@ impl When {
     }
 }
 
-impl Permission {
-    fn parse(text: &str) -> Result<Permission, String> {
-        let text = text.trim();
-        let Some((tool, rest)) = text.split_once('(') else {
-            return if text.is_empty() {
-                Err("the match is empty".into())
-            } else if text == "Bash" {
-                Ok(Permission::Command(CommandPattern::from_permission("*")?))
-            } else {
-                Ok(Permission::Tool(text.to_string()))
-            };
-        };
-        let inside = rest.strip_suffix(')').ok_or("`(` without its `)`")?;
-        match tool {
-            "Bash" => Ok(Permission::Command(CommandPattern::from_permission(inside)?)),
-            "Read" | "Grep" | "Glob" | "LS" => {
-                Ok(Permission::Path(Word::Read, permission_path(inside)?))
-            }
-            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => {
-                Ok(Permission::Path(Word::Write, permission_path(inside)?))
-            }
-            "WebFetch" => match inside.strip_prefix("domain:") {
-                Some(domain) => Ok(Permission::Host(Name {
-                    kind: NameKind::Glob(domain.trim().to_ascii_lowercase()),
-                    excludes: false,
-                })),
-                None => Err("WebFetch takes domain:NAME".into()),
-            },
-            _ => {
-                Err(format!("`{tool}` takes nothing in brackets here; name a path or command rule"))
-            }
-        }
-    }
-
-    fn tool_holds(&self, tool: &str) -> bool {
-        match self {
-            Permission::Tool(name) => {
-                name == tool
-                    || (tool == "Agent" && name == "Task")
-                    || glob::matches(name, tool)
-                    // `mcp__server` names every tool of that server.
-                    || (name.starts_with("mcp__")
-                        && tool.strip_prefix(name.as_str()).is_some_and(|t| t.starts_with("__")))
-            }
-            _ => false,
-        }
-    }
-
-    fn hits(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
-        match self {
-            Permission::Command(pattern) => match effect.command {
-                Some(at) if effect.word == Word::Execute => {
-                    s.analysis.commands.get(at).map_or(Truth::No, |c| pattern.hits(c))
-                }
-                _ => Truth::No,
-            },
-            Permission::Path(word, pattern) => match &effect.path {
-                // A rule on edits is one on every change.
-                Some(target)
-                    if effect.word == *word
-                        || (*word == Word::Write && effect.word == Word::Delete) =>
-                {
-                    pattern.hits(target, s.bases)
-                }
-                None if effect.grade == Grade::Unknown && effect.word == *word => Truth::Maybe,
-                _ => Truth::No,
-            },
-            Permission::Host(name) => match &effect.host {
-                Some(host) if effect.word == Word::Network => Truth::from(name.holds(host)),
-                _ => Truth::No,
-            },
-            Permission::Tool(_) => Truth::from(self.tool_holds(&s.event.tool)),
-        }
-    }
-}
-
-/// Claude Code's own path syntax: `//x` is absolute, `/x` starts at the project, a bare name holds
-/// at any depth, all else is relative to the project.
-fn permission_path(text: &str) -> Result<PathPattern, String> {
-    if let Some(rest) = text.strip_prefix("//") {
-        PathPattern::parse(&format!("/{rest}"))
-    } else if text.starts_with('/') {
-        PathPattern::parse(&format!(".{text}"))
-    } else if text.starts_with("~/") || text.starts_with("./") || !text.contains('/') {
-        PathPattern::parse(text)
-    } else {
-        PathPattern::parse(&format!("./{text}"))
-    }
-}
-
-impl FieldTest {
-    /// Does any value at this field path satisfy the test?
-    pub fn holds(&self, value: &Value) -> bool {
-        self.holds_in(|key| value.get(key))
-    }
-
-    fn holds_in<'v>(&self, first: impl Fn(&str) -> Option<&'v Value>) -> bool {
-        let mut found = Vec::new();
-        let (head, rest) = match self.field.split_once('.') {
-            Some((head, rest)) => (head, Some(rest)),
-            None => (self.field.as_str(), None),
-        };
-        let (name, spread) = match head.strip_suffix("[]") {
-            Some(name) => (name, true),
-            None => (head, false),
-        };
-        if let Some(value) = first(name) {
-            collect(value, spread, rest, &mut found);
-        }
-        self.tests.iter().any(|test| test.holds(&found))
-    }
-}
-
-fn collect<'v>(value: &'v Value, spread: bool, rest: Option<&str>, out: &mut Vec<&'v Value>) {
-    if spread {
-        if let Value::Array(items) = value {
-            items.iter().for_each(|item| collect(item, false, rest, out));
-        }
-        return;
-    }
-    let Some(rest) = rest else {
-        out.push(value);
-        return;
-    };
-    let (head, rest) = match rest.split_once('.') {
-        Some((head, rest)) => (head, Some(rest)),
-        None => (rest, None),
-    };
-    let (name, spread) = match head.strip_suffix("[]") {
-        Some(name) => (name, true),
-        None => (head, false),
-    };
-    let next = match value {
-        Value::Array(items) => name.parse::<usize>().ok().and_then(|at| items.get(at)),
-        other => other.get(name),
-    };
-    if let Some(next) = next {
-        collect(next, spread, rest, out);
-    }
-}
-
-impl ValueTest {
-    fn holds(&self, found: &[&Value]) -> bool {
-        match self {
-            ValueTest::Exists(wanted) => found.iter().any(|v| !v.is_null()) == *wanted,
-            ValueTest::Equals(wanted) => found.iter().any(|v| same(v, wanted)),
-            ValueTest::Glob(pattern) => {
-                found.iter().any(|v| text(v).is_some_and(|t| glob::matches(pattern, &t)))
-            }
-            ValueTest::Regex(regex) => {
-                found.iter().any(|v| text(v).is_some_and(|t| regex.is_match(&t)))
-            }
-        }
-    }
-}
-
-/// Numbers compare by value: `1` in a rule is `1.0` in a payload.
-fn same(a: &Value, b: &Value) -> bool {
-    a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a == b)
-}
-
-/// A value as the text that globs and regexes see.
-fn text(value: &Value) -> Option<Cow<'_, str>> {
-    match value {
-        Value::String(text) => Some(Cow::Borrowed(text)),
-        Value::Number(number) => Some(number.to_string().into()),
-        Value::Bool(flag) => Some(flag.to_string().into()),
-        Value::Null => None,
-        other => serde_json::to_string(other).ok().map(Cow::Owned),
-    }
+fn named(text: &str) -> Option<Word> {
+    row::is_named_effect(text).then(|| Word::Named(Box::leak(text.to_string().into_boxed_str())))
 }
 
 /// The words of `effect`, composite ones included.
 pub fn effect_words() -> impl Iterator<Item = &'static str> {
-    Word::ALL.iter().map(|word| word.text()).chain(["modify"])
+    let names = crate::effect::program::table::NAMES.iter().map(|(name, _)| *name);
+    Word::ALL.iter().map(|word| word.text()).chain(["modify"]).chain(names)
 }

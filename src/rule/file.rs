@@ -11,13 +11,21 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
 use crate::verdict::Verb;
 
-use super::condition::{self, Conditions, ValueTest};
+mod check;
+mod tables;
+
+pub use self::tables::{JournalConfig, Override, Remote};
+
+use self::check::{check_regexes, check_rule};
+use self::tables::{SEVERITIES, read_journal, read_override};
+use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, did_you_mean};
 use super::reader::Reader;
-use super::{Certainty, Layer, Otherwise, Profile, Redact, Regex, Rule, Severity, Text};
+use super::{Certainty, Layer, Otherwise, Profile, Redact, Rule, Text};
 
 /// The keys of a rule that are not conditions, and what each means.
 pub const RULE_KEYS: &[(&str, &str)] = &[
@@ -61,47 +69,6 @@ pub const TOP_KEYS: &[(&str, &str)] = &[
     ("test", "cases for `hookctl test`"),
 ];
 
-/// What a file changes about a shipped rule.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Override {
-    /// The shipped rule's id.
-    pub id: String,
-    /// A new verdict.
-    pub action: Option<Verb>,
-    /// A new severity.
-    pub severity: Option<Severity>,
-    /// False = switched off.
-    pub enabled: Option<bool>,
-    /// Where in the file.
-    pub span: Range<usize>,
-}
-
-/// A server that can be asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Remote {
-    /// Its name.
-    pub name: String,
-    /// Where it is, in the order in which it is tried.
-    pub urls: Vec<String>,
-}
-
-/// What is kept of decisions.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JournalConfig {
-    /// False = nothing is written.
-    pub enabled: bool,
-    /// Rotated past this size, in bytes.
-    pub max_size: u64,
-    /// How many rotated files are kept.
-    pub keep: u32,
-}
-
-impl Default for JournalConfig {
-    fn default() -> Self {
-        JournalConfig { enabled: true, max_size: 10 << 20, keep: 3 }
-    }
-}
-
 /// A rule file that has been read: what is sound of it, and everything that is not.
 #[derive(Debug, Clone, Default)]
 pub struct RuleFile {
@@ -115,6 +82,8 @@ pub struct RuleFile {
     pub rules: Vec<Rc<Rule>>,
     /// `[remote.NAME]`
     pub remotes: Vec<Remote>,
+    /// `[program.NAME]`
+    pub programs: Vec<Program>,
     /// `[journal]`
     pub journal: Option<JournalConfig>,
     /// What is wrong.
@@ -230,8 +199,15 @@ fn top(
                 }
             }
         }
-        // What programs do and cases belong to other readers; their tables are taken as they are.
-        "program" | "test" => {}
+        "program" => {
+            if let Some(table) = r.table(value, "program") {
+                for (name, body) in table {
+                    file.programs.extend(super::program::read(name, body, r));
+                }
+            }
+        }
+        // Cases belong to another reader.
+        "test" => {}
         "journal" => file.journal = read_journal(value, r),
         other => {
             let hint = did_you_mean(other, TOP_KEYS.iter().map(|(key, _)| *key));
@@ -252,59 +228,6 @@ fn top(
     if r.faults[before..].iter().any(|f| f.gravity == Gravity::Error) {
         file.broken = KindSet::ALL;
     }
-}
-
-fn read_override(
-    id: &Spanned<toml::de::DeString<'_>>,
-    body: &Spanned<DeValue<'_>>,
-    file: &mut RuleFile,
-    r: &mut Reader<'_>,
-) {
-    let Some(table) = r.table(body, "override") else { return };
-    let mut out = Override { id: id.get_ref().to_string(), span: id.span(), ..Override::default() };
-    for (key, value) in table {
-        match key.get_ref().as_ref() {
-            "action" => {
-                const NAMES: &[(&str, Verb)] =
-                    &[("deny", Verb::Deny), ("ask", Verb::Ask), ("allow", Verb::Allow)];
-                out.action = r.one_of("action", value, NAMES);
-            }
-            "severity" => out.severity = r.one_of("severity", value, SEVERITIES),
-            "enabled" => out.enabled = r.boolean(value),
-            other => r.unknown_key(other, key.span(), ["action", "severity", "enabled"]),
-        }
-    }
-    if !super::shipped::RULES.iter().any(|rule| rule.id == out.id) {
-        let hint = did_you_mean(&out.id, super::shipped::RULES.iter().map(|rule| rule.id));
-        r.warn(
-            "unknown-rule",
-            format!("no shipped rule is called `{}`", out.id),
-            hint.map(|h| format!("did you mean `{h}`?")),
-            id.span(),
-        );
-    }
-    file.overrides.push(out);
-}
-
-const SEVERITIES: &[(&str, Severity)] = &[
-    ("low", Severity::Low),
-    ("medium", Severity::Medium),
-    ("high", Severity::High),
-    ("critical", Severity::Critical),
-];
-
-fn read_journal(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<JournalConfig> {
-    let table = r.table(value, "journal")?;
-    let mut out = JournalConfig::default();
-    for (key, value) in table {
-        match key.get_ref().as_ref() {
-            "enabled" => out.enabled = r.boolean(value).unwrap_or(true),
-            "max_size_mb" => out.max_size = r.integer(value, 1, 1024).unwrap_or(10) << 20,
-            "keep" => out.keep = r.integer(value, 0, 100).unwrap_or(3) as u32,
-            other => r.unknown_key(other, key.span(), ["enabled", "max_size_mb", "keep"]),
-        }
-    }
-    Some(out)
 }
 
 fn read_rule(
@@ -546,125 +469,4 @@ fn default_events(rule: &mut Rule, seen: &Seen) {
             _ => KindSet::of(&[Kind::PreToolUse]),
         }
     };
-}
-
-fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Reader<'_>) {
-    if let [(first, _), (second, span), ..] = seen.verdicts.as_slice() {
-        r.fault(
-            "two-verdicts",
-            format!("a rule has one verdict: `{first}` or `{second}`"),
-            Some("make two rules".into()),
-            span.clone(),
-        );
-    }
-    let does_something = rule.verdict.is_some()
-        || rule.acts()
-        || !rule.rewrite.is_empty()
-        || !rule.replace.is_empty()
-        || rule.redact.is_some()
-        || rule.context.is_some()
-        || rule.notify.is_some();
-    if !does_something && !r.has_fault_of_rule() {
-        r.fault(
-            "no-effect",
-            "the rule does nothing".into(),
-            Some("give it deny, ask, allow, run, context ...".into()),
-            id.clone(),
-        );
-    }
-    if let Some((written, span)) = seen.verdicts.first() {
-        if *written == "block" && !rule.on_named {
-            r.fault(
-                "block-without-event",
-                "`block` must say its event".into(),
-                Some("add on = \"Stop\", or write deny for a tool call".into()),
-                span.clone(),
-            );
-        }
-        if *written == "allow" && rule.run.is_some() {
-            r.fault(
-                "run-beside-allow",
-                "`run` beside `allow` has no meaning: an allow does not wait for a command".into(),
-                Some("use when = { run = ... }".into()),
-                span.clone(),
-            );
-        }
-        if rule.on_named {
-            check_verbs(rule, written, span, r);
-        }
-    }
-    if seen.dialect.is_some() && rule.hook.is_none() {
-        r.warn("unused-key", "`dialect` belongs to `hook`".into(), None, id.clone());
-    }
-    let scripts = [&rule.run, &rule.hook, &rule.conditions.when.run];
-    let texts = [&rule.context, &rule.notify].map(|text| match text {
-        Some(Text::Run(command)) => Some(command),
-        _ => None,
-    });
-    for command in scripts.into_iter().map(Option::as_ref).chain(texts).flatten() {
-        if command.script.has_quoted_placeholder() {
-            r.fault(
-                "quoted-placeholder",
-                "a placeholder stands inside quotes".into(),
-                Some("take the quotes off: it becomes a quoted variable by itself".into()),
-                id.clone(),
-            );
-        }
-    }
-}
-
-/// A verb that an explicitly named event cannot express is a fault.
-fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'_>) {
-    let Some((verb, _)) = &rule.verdict else { return };
-    let agent = crate::agent::AGENTS[0];
-    for kind in rule.on.iter() {
-        let Some(spec) = agent.spec(kind) else { continue };
-        // The dialog of a permission request is the question; an ask there is silence by design.
-        let silence = *verb == Verb::Ask && kind == Kind::PermissionRequest;
-        // "every event" means every event that can: `on = "*"` names none.
-        if spec.verbs.contains(verb)
-            || (silence && rule.on != KindSet::of(&[kind]))
-            || rule.on == KindSet::ALL
-        {
-            continue;
-        }
-        let valid: Vec<&str> = spec.verbs.iter().map(|verb| verb.name()).collect();
-        let valid = if valid.is_empty() { "no verdict at all".into() } else { valid.join(", ") };
-        r.fault(
-            "verb-not-for-event",
-            format!("{} cannot express `{written}`", kind.name()),
-            Some(format!("it takes {valid}")),
-            span.clone(),
-        );
-    }
-}
-
-fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
-    let mut all: Vec<&Regex> = Vec::new();
-    let of = |conditions: &Conditions, all: &mut Vec<Regex>| {
-        all.extend(conditions.prompt.iter().cloned());
-        for test in conditions.input.iter().chain(&conditions.response) {
-            for test in &test.tests {
-                if let ValueTest::Regex(regex) = test {
-                    all.push(regex.clone());
-                }
-            }
-        }
-    };
-    let mut owned = Vec::new();
-    of(&rule.conditions, &mut owned);
-    if let Some(unless) = &rule.unless {
-        of(unless, &mut owned);
-    }
-    if let Some(Redact::Patterns(patterns)) = &rule.redact {
-        all.extend(patterns);
-    }
-    for (_, template) in rule.rewrite.iter().chain(&rule.replace) {
-        all.extend(template.regexes());
-    }
-    for regex in all.into_iter().chain(&owned) {
-        if let Some(why) = regex.fault() {
-            r.fault("bad-regex", format!("`{}`: {why}", regex.source), None, id.clone());
-        }
-    }
 }

@@ -161,6 +161,7 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
         && rest.profile == whole.profile
         && rest.packs == whole.packs
         && rest.remotes == whole.remotes
+        && rest.programs == whole.programs
         && rest.journal == whole.journal
         && rest.overrides.len() == whole.overrides.len();
     if !same {
@@ -169,6 +170,7 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     let only_rules = rest.profile.is_none()
         && rest.packs.is_empty()
         && rest.remotes.is_empty()
+        && rest.programs.is_empty()
         && rest.journal.is_none()
         && rest.overrides.is_empty();
     if !only_rules {

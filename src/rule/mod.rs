@@ -20,6 +20,7 @@ pub mod file;
 pub mod glob;
 pub mod index;
 pub mod path;
+pub mod program;
 pub mod reader;
 pub mod shipped;
 pub mod template;

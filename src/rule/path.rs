@@ -156,7 +156,11 @@ impl PathPattern {
             let mut path = split(path);
             match target.extent {
                 // `D/*`: what is in D is covered when D is, or when the pattern ends in it.
-                Extent::Exact | Extent::Tree | Extent::Children | Extent::Below => {}
+                Extent::Exact
+                | Extent::Tree
+                | Extent::Visible
+                | Extent::Children
+                | Extent::Below => {}
                 Extent::Glob => {
                     let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
                     // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
@@ -198,14 +202,14 @@ impl PathPattern {
                 Extent::Exact => Truth::from(self.names(parts, &path)),
                 Extent::Glob if self.itself && parts.len() != path.len() => Truth::No,
                 Extent::Glob => Truth::from(overlap(parts, &path, anywhere)),
-                Extent::Tree | Extent::Children | Extent::Below => {
+                Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {
                     if self.names(parts, &path) {
                         // Below a directory is not the directory, unless the unknown part is empty.
                         let empty = self.itself && extent == Extent::Below;
                         if empty { Truth::Maybe } else { Truth::Yes }
                     } else if anywhere {
                         // Something of that name may lie below.
-                        Truth::Maybe
+                        Truth::from(extent != Extent::Visible || !hidden(parts)).and(Truth::Maybe)
                     } else {
                         below(parts, &path, extent)
                     }
@@ -363,9 +367,18 @@ fn below(parts: &[Part], dir: &[&str], extent: Extent) -> Truth {
         }
     }
     match (parts, extent) {
-        ([Part::Literal(_)], Extent::Tree | Extent::Children) => Truth::Yes,
+        (_, Extent::Visible) if hidden(parts) => Truth::No,
+        ([Part::Literal(_)], Extent::Tree | Extent::Visible | Extent::Children) => Truth::Yes,
         _ => Truth::Maybe,
     }
+}
+
+/// Do these components name only what is hidden?
+fn hidden(parts: &[Part]) -> bool {
+    parts.iter().any(|part| match part {
+        Part::Literal(text) | Part::Glob(text) => text.starts_with('.'),
+        Part::Any => false,
+    })
 }
 
 #[cfg(test)]
@@ -410,6 +423,15 @@ mod tests {
         assert_eq!(hits("~/.ssh", "/srv", Extent::Tree), Truth::No);
         assert_eq!(hits(".env", "/home/dev/project", Extent::Tree), Truth::Maybe);
         assert_eq!(hits("~", "/home/dev", Extent::Children), Truth::Yes);
+    }
+
+    #[test]
+    fn what_is_hidden_is_skipped() {
+        assert_eq!(hits(".env", "/home/dev/project", Extent::Visible), Truth::No);
+        assert_eq!(hits("~/.ssh/*", "/home/dev", Extent::Visible), Truth::No);
+        assert_eq!(hits("~/.ssh/*", "/home/dev/.ssh", Extent::Visible), Truth::Maybe);
+        assert_eq!(hits("*.pem", "/home/dev", Extent::Visible), Truth::Maybe);
+        assert_eq!(hits(".env", "/home/dev/.env", Extent::Visible), Truth::Yes);
     }
 
     #[test]

@@ -133,7 +133,7 @@ fn covers(effect: &Effect, path: &str) -> bool {
             path.strip_prefix(root.trim_end_matches('/')).is_some_and(|r| r.starts_with('/'));
         match target.extent {
             Extent::Exact => root == path,
-            Extent::Tree => root == path || below,
+            Extent::Tree | Extent::Visible => root == path || below,
             Extent::Children | Extent::Below => below || root == path,
             Extent::Glob => fits(root, path),
         }

@@ -21,7 +21,12 @@ use generate::Generator;
 use jail::Jail;
 
 fn analyse(line: &str) -> Analysis {
-    let place = Place { cwd: jail::CWD.into(), project: jail::CWD.into(), home: jail::HOME.into() };
+    let place = Place {
+        cwd: jail::CWD.into(),
+        project: jail::CWD.into(),
+        home: jail::HOME.into(),
+        ..Place::default()
+    };
     shell::analyse(line, &place)
 }
 

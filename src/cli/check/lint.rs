@@ -13,6 +13,7 @@ use crate::cli::written::{Written, strings};
 use crate::cli::{Context, scope};
 use crate::config::Source;
 use crate::effect::Word;
+use crate::effect::program::table::{self, Program};
 use crate::event::{Kind, KindSet};
 use crate::rule::condition::{Conditions, Name, Permission};
 use crate::rule::fault::{Fault, Gravity, did_you_mean};
@@ -120,6 +121,7 @@ pub(super) fn lint(source: &Source, world: &World<'_>) -> Vec<(Fault, Severity)>
         let written = Written::of(table.get_ref(), &rule.id);
         let mut lint = Lint { rule, written, found: &mut out };
         lint.never_matches();
+        lint.unknown_effects(world);
         lint.keys_for_events();
         lint.limits();
         lint.globs();
@@ -178,6 +180,31 @@ impl<'a> Lint<'a> {
 
     fn first_key(&self, keys: &[&'static str]) -> &'static str {
         keys.iter().copied().find(|key| self.written.value(key).is_some()).unwrap_or("on")
+    }
+
+    /// A named effect may come from any file's `[program]`, so that only all files together tell.
+    fn unknown_effects(&mut self, world: &World<'_>) {
+        let own = |program: &Program| {
+            let options = program.options.iter().filter_map(|option| option.effect.copied());
+            program.effects.iter().copied().chain(options).collect::<Vec<Word>>()
+        };
+        let of_files: Vec<Word> =
+            world.sources.iter().flat_map(|s| &s.file.programs).flat_map(own).collect();
+        for word in &self.rule.conditions.effect {
+            let text = word.text();
+            if !matches!(word, Word::Named(_))
+                || Word::from_text(text).is_some()
+                || of_files.contains(word)
+            {
+                continue;
+            }
+            let hint = did_you_mean(text, table::NAMES.iter().map(|(name, _)| *name))
+                .map(|hint| format!("did you mean `{hint}`?"))
+                .unwrap_or_else(|| "docs/programs.md lists the names; [program] adds more".into());
+            let message = format!("no program has the effect `{text}`");
+            let span = self.key("effect");
+            self.note(Severity::Error, "unknown-effect", message, Some(hint), span);
+        }
     }
 
     // ---- never-matches --------------------------------------------------------------------

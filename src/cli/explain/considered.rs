@@ -1,7 +1,7 @@
 //! Every rule on the kind of event at hand: did it match, and if not, why not?
 
 use super::report::Report;
-use crate::effect::{Effect, Grade, Word};
+use crate::effect::{self, Effect, Grade, Word};
 use crate::engine::{Case, Match};
 use crate::rule::condition::{Conditions, Subject};
 use crate::rule::{Certainty, Rule, Truth, shipped};
@@ -38,6 +38,7 @@ impl Report<'_> {
             bases: self.world.bases,
             project: &self.world.place.project,
             profile: self.config.profile,
+            look: effect::look::below,
         }
     }
 

@@ -62,9 +62,10 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
             return Ok(Exit::Failed);
         }
     };
-    let place = hook::place(&event, &context.paths);
-    let analysis = effect::analyse(&event, &place);
+    let mut place = hook::place(&event, &context.paths);
     let config = Config::load(&context.paths, Path::new(&place.project), None);
+    place.programs = config.programs();
+    let analysis = effect::analyse(&event, &place);
     let bases = Bases::new(&place.home, &place.project);
     let timeout = agent.spec(event.kind).map_or(60, |spec| u64::from(spec.timeout));
     let world = World {

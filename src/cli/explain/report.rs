@@ -396,6 +396,7 @@ fn extent(extent: Extent) -> &'static str {
     match extent {
         Extent::Exact => "exact",
         Extent::Tree => "tree",
+        Extent::Visible => "visible",
         Extent::Children => "children",
         Extent::Below => "below",
         Extent::Glob => "glob",

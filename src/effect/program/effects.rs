@@ -6,24 +6,8 @@ use super::options::Parsed;
 use super::table::{Program, Role, mark};
 use super::{code, special};
 use crate::effect::path::{self, split};
-use crate::effect::value::{Emitter, Spot, Value, host_of, looks_like_path};
+use crate::effect::value::{BLANK, Emitter, Printer, Spot, Value, host_of, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
-
-/// Which arguments come from standard input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feeds {
-    /// None.
-    Nothing,
-    /// Its words, so many at most for one command; 0 = all.
-    Blanks {
-        /// `-n`.
-        most: usize,
-    },
-    /// Items that are cut elsewhere than at blanks.
-    Items,
-    /// Those of a file.
-    File,
-}
 
 /// What has to be run in turn.
 #[derive(Debug, Clone)]
@@ -35,8 +19,16 @@ pub enum Next {
         words: Vec<Value>,
         /// The directory, where it is another one.
         cwd: Option<Value>,
-        /// More arguments come from standard input (xargs).
-        feeds: Feeds,
+        /// Its operands are repeated for what standard input names (xargs, parallel).
+        feeds: bool,
+    },
+    /// These words are a command that runs for every line of standard input, which `token` stands
+    /// for; without one they are shell text with parallel's own marks.
+    Each {
+        /// The program and its arguments.
+        words: Vec<Value>,
+        /// What is replaced.
+        token: Option<String>,
     },
     /// Shell text, with its `$0`, `$1` ... where they are known.
     Script {
@@ -49,13 +41,11 @@ pub enum Next {
     Stdin {
         /// Its language.
         lang: &'static str,
-        /// Its `$0`, `$1` ...
-        words: Vec<Value>,
     },
     /// A script file that an interpreter runs.
     File {
-        /// The file, which is `$0`, and its arguments.
-        words: Vec<Value>,
+        /// The file.
+        file: Value,
         /// The interpreter's language, empty for the file itself.
         lang: &'static str,
     },
@@ -72,6 +62,8 @@ pub struct Call<'a> {
     pub parsed: &'a Parsed,
     /// Its bytes.
     pub span: Range<usize>,
+    /// Does something come in on its standard input that does not stand in the call?
+    pub fed: bool,
 }
 
 impl Call<'_> {
@@ -116,6 +108,10 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         }
     }
     for option in &call.parsed.options {
+        if let Some(word) = option.spec.and_then(|spec| spec.effect).copied().filter(|_| !dry) {
+            let span = call.args.get(option.at).map_or(call.span.clone(), |a| a.span.clone());
+            out.push(word, Grade::Certain, Source::Program, span);
+        }
         match (option.spec, &option.value) {
             (Some(spec), Some(value)) => {
                 role(out, call, spec.role, value, dry, &mut next);
@@ -150,7 +146,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
 
 /// Does data leave?
 pub fn sends(call: &Call) -> bool {
-    call.parsed.has(mark::SEND)
+    // With -G curl's data is the query of a GET; the content of a file leaves all the same.
+    let file = |v: &Value| v.text.as_deref().is_none_or(|t| t.contains('@'));
+    let query = call.name == "curl"
+        && call.parsed.option("-G").is_some()
+        && !call.parsed.options.iter().any(|o| o.value.as_ref().is_some_and(file));
+    call.parsed.has(mark::SEND) && !query
         || call.parsed.program.is_some_and(|p| p.effects.contains(&Word::Send))
 }
 
@@ -196,7 +197,7 @@ pub fn operands(
                 next.push(Next::Words {
                     words: values[i..].to_vec(),
                     cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)),
-                    feeds: Feeds::Nothing,
+                    feeds: false,
                 });
                 return;
             }
@@ -221,19 +222,22 @@ pub fn joined(values: &[Value]) -> Next {
         _ => 0..0,
     };
     let mut known = true;
-    let mut fed = false;
+    let mut by = Printer::Nobody;
     for value in values {
         if !text.is_empty() {
             text.push(' ');
         }
-        fed |= value.fed;
-        match &value.text {
-            Some(word) => text.push_str(word),
-            None => known = false,
+        by = by.max(value.by);
+        known &= value.text.is_some();
+        match (&value.text, &value.outline) {
+            (Some(word), _) | (None, Some(word)) => text.push_str(word),
+            (None, None) => text.push(BLANK),
         }
     }
+    let (text, outline) = if known { (Some(text), None) } else { (None, Some(text)) };
+    let fed = by == Printer::Stranger;
     Next::Script {
-        text: Value { text: known.then_some(text), fed, span, ..Value::default() },
+        text: Value { text, outline, fed, by, span, ..Value::default() },
         rest: Vec::new(),
     }
 }
@@ -270,6 +274,10 @@ pub fn role(
         Role::ReadTree => {
             out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand)
         }
+        Role::ReadVisible => {
+            let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
+            out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
+        }
         Role::Write if value.plain() == Some("-") => {}
         Role::Write => {
             change(out, Word::Write, Extent::Exact);
@@ -287,7 +295,6 @@ pub fn role(
             change(out, Word::Delete, Extent::Tree);
         }
         Role::Target => target(out, call, &call.operands(), value, dry),
-        Role::LinkSource | Role::LinkName => {}
         Role::Permission => change(out, Word::Permission, tree(call)),
         Role::Device => {
             change(out, Word::Write, Extent::Exact);
@@ -306,7 +313,6 @@ pub fn role(
                 out.contact(value, sends(call) && !dry, Source::Operand);
             }
         }
-        Role::RemotePath => {}
         Role::Body => {
             if let Some(text) = value.text.as_deref() {
                 let file = text
@@ -314,7 +320,7 @@ pub fn role(
                     .or_else(|| text.split_once("=@").map(|(_, f)| f))
                     .or_else(|| text.split_once("=<").map(|(_, f)| f));
                 if let Some(file) = file {
-                    let file = file.split(';').next().unwrap_or(file);
+                    let file = file.split(';').next().unwrap_or(file).trim_matches('"');
                     if file != "-" {
                         out.path(
                             Word::Read,
@@ -333,10 +339,10 @@ pub fn role(
             }
         }
         Role::Run => {
-            next.push(Next::File { words: vec![value.clone()], lang });
+            next.push(Next::File { file: value.clone(), lang });
         }
         Role::Program => {
-            next.push(Next::Words { words: vec![value.clone()], cwd: None, feeds: Feeds::Nothing })
+            next.push(Next::Words { words: vec![value.clone()], cwd: None, feeds: false })
         }
         Role::Script => next.push(Next::Script { text: value.clone(), rest: Vec::new() }),
         Role::Code => code::emit(out, lang, value, next),

@@ -42,9 +42,7 @@ impl Parsed {
 
     /// Is that option there, in any of its spellings?
     pub fn option(&self, name: &str) -> Option<&Found> {
-        self.options
-            .iter()
-            .find(|o| o.name == name || o.spec.is_some_and(|s| s.names.contains(&name)))
+        self.options.iter().find(|o| o.name == name || o.spec.is_some_and(|s| s.is(name)))
     }
 
     /// The options in the shape that rules are matched against.
@@ -53,9 +51,11 @@ impl Parsed {
             .iter()
             .map(|o| Opt {
                 name: o.name.clone(),
-                aliases: o.spec.map_or(&[], |s| s.names),
+                aliases: o.spec.map_or("", |s| s.names),
                 value: o.value.as_ref().map(Value::arg),
-                harmless: o.spec.is_some_and(harmless),
+                harmless: o
+                    .spec
+                    .is_some_and(|s| harmless(s) && s.marks & (mark::INPLACE | mark::CHANGES) == 0),
                 span: args.get(o.at).map_or(0..0, |a| a.span.clone()),
             })
             .collect()
@@ -64,16 +64,18 @@ impl Parsed {
 
 fn harmless(spec: &OptSpec) -> bool {
     use super::table::Role;
-    spec.marks & (mark::UNSAFE | mark::SCRIPT | mark::MODULE | mark::STDIN) == 0
+    // `--force` that is an effect of its own: an allow on the plain command does not mean it.
+    spec.effect.is_none()
+        && spec.marks & (mark::UNSAFE | mark::SCRIPT | mark::MODULE | mark::STDIN) == 0
         && !matches!(
             spec.role,
             Role::Program | Role::Script | Role::Code | Role::Run | Role::Command | Role::Joined
         )
 }
 
-/// Takes the arguments of a program apart, its sub-commands included.
-pub fn parse(name: &str, args: &[Value]) -> Parsed {
-    let mut parsed = Parsed { program: find(name), harmless: true, ..Parsed::default() };
+/// Takes the arguments of a program apart, its sub-commands included. `own`: the user's tables.
+pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
+    let mut parsed = Parsed { program: find(name, own), harmless: true, ..Parsed::default() };
     let mut at = 0;
     let mut full = name.to_string();
     loop {
@@ -96,7 +98,7 @@ pub fn parse(name: &str, args: &[Value]) -> Parsed {
         full.push(' ');
         full.push_str(word);
         at += 1;
-        parsed.program = find(&full);
+        parsed.program = find(&full, own);
         if parsed.program.is_none() {
             parsed.harmless = false;
         }
@@ -164,7 +166,7 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
 }
 
 fn plus(program: Option<&'static Program>, text: &str) -> bool {
-    program.is_some_and(|p| p.options.iter().any(|o| o.names.iter().any(|n| text.starts_with(n))))
+    program.is_some_and(|p| p.options.iter().any(|o| o.names().any(|n| text.starts_with(n))))
 }
 
 /// One argument that is an option or a bundle; returns how many arguments it takes.

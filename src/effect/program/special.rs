@@ -6,13 +6,14 @@ mod remote;
 mod wrap;
 
 pub use files::found;
-use files::{dd, find, gzip, ln, tar};
+use files::{dd, fd, find, gzip, ln, tar};
 use git::{git_config, git_settings};
-use remote::{copy, docker_run, download, ssh};
-use wrap::{env, interpreter, shell, xargs};
+use remote::{copy, docker_run, download, ssh, ssh_settings};
+use wrap::{env, interpreter, parallel, shell, xargs};
+pub use wrap::{fill, replace};
 
-use super::effects::{Call, Feeds, Next, joined, operands};
-use super::table::{Program, Role};
+use super::effects::{Call, Next, joined, operands};
+use super::table::{self, Program, Role};
 use crate::effect::path::split;
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -29,15 +30,29 @@ pub fn run(
     if call.name == "git" {
         git_settings(out, call);
     }
+    if matches!(call.name, "scp" | "sftp") {
+        ssh_settings(out, call, &call.parsed.options);
+    }
+    if matches!(call.name, "make" | "gmake") {
+        // The program that runs every line of the recipes.
+        for value in &values {
+            if let Some(shell) = value.plain().and_then(|t| t.strip_prefix("SHELL=")) {
+                let text = Value::known(shell, value.span.clone());
+                next.push(Next::Script { text, rest: Vec::new() });
+            }
+        }
+    }
     match program.special {
         "" => return false,
         "find" => find(out, call, next),
+        "fd" => fd(out, call, next),
         "dd" => dd(out, &values),
         "tar" => tar(out, call, &values, next),
         "shell" => shell(out, call, values, next),
         "interpreter" => interpreter(out, call, program, values, dry, next),
         "ln" => ln(out, call, &values),
-        "xargs" => xargs(out, call, values, next),
+        "xargs" if call.name == "parallel" => parallel(call, values, out, next),
+        "xargs" => xargs(call, values, next),
         "env" => env(call, values, next, out),
         "copy" => copy(out, call, &values, dry),
         "gzip" => gzip(out, call, &values),
@@ -66,8 +81,18 @@ pub fn run(
             operands(out, call, program, dry, next);
             let named =
                 call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
+            // `su bob -- -c TEXT`, `runuser -u bob -- CMD`
+            let flag = values.iter().position(|v| v.plain() == Some("-c"));
+            if let Some(text) = flag.and_then(|at| values.get(at + 1)) {
+                next.push(Next::Script { text: text.clone(), rest: Vec::new() });
+                return true;
+            }
+            if call.name == "runuser" && call.parsed.option("-u").is_some() && !values.is_empty() {
+                next.push(Next::Words { words: values, cwd: None, feeds: false });
+                return true;
+            }
             if !named && !next.iter().any(|n| matches!(n, Next::Words { .. })) {
-                next.push(Next::Stdin { lang: "shell", words: Vec::new() });
+                next.push(Next::Stdin { lang: "shell" });
             }
         }
         "git-clean" => {
@@ -118,11 +143,7 @@ pub fn run(
         }
         "git-bisect" => {
             if values.first().and_then(Value::plain) == Some("run") && values.len() > 1 {
-                next.push(Next::Words {
-                    words: values[1..].to_vec(),
-                    cwd: None,
-                    feeds: Feeds::Nothing,
-                });
+                next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: false });
             }
             out.own_path(Word::Write, ".", Extent::Tree, Grade::Possible, call.span.clone());
         }
@@ -140,7 +161,7 @@ pub fn run(
                 None => values.iter().skip(1).cloned().collect(),
             };
             if !words.is_empty() {
-                next.push(Next::Words { words, cwd: None, feeds: Feeds::Nothing });
+                next.push(Next::Words { words, cwd: None, feeds: false });
             }
         }
         "unzip" => {
@@ -153,6 +174,60 @@ pub fn run(
         }
         "download" => download(out, call, &values, dry),
         "ssh" => ssh(out, call, values, next),
+        "runuser" => {
+            // With -u it starts a program, without it a shell as `su` does.
+            if call.parsed.option("-u").is_some() {
+                next.push(Next::Words { words: values, cwd: None, feeds: false });
+            } else if call.parsed.option("-c").is_none() {
+                next.push(Next::Stdin { lang: "shell" });
+            }
+        }
+        "client" => {
+            // Statements that no option and no operand names come from standard input.
+            operands(out, call, program, dry, next);
+            let named = call.parsed.options.iter().any(|o| {
+                o.spec.is_some_and(|s| s.role == Role::Code)
+                    || matches!(
+                        o.name.as_str(),
+                        "-f" | "--file" | "-l" | "--list" | "--queries-file"
+                    )
+            });
+            if !named && (program.repeat != Role::Code || values.len() < 2) {
+                next.push(Next::Stdin { lang: program.lang });
+            }
+        }
+        "redis" => {
+            super::code::redis(out, &values, &call.span);
+            if values.is_empty() && !call.parsed.has(table::mark::UNSAFE) {
+                next.push(Next::Stdin { lang: "redis" });
+            }
+        }
+        "editor" => {
+            // `vim +cmd FILE`; in `ex -s FILE` and `ed FILE` the commands come from standard input.
+            for value in &values {
+                match value.plain().and_then(|t| t.strip_prefix('+')) {
+                    Some(text) if program.lang == "vim" => {
+                        let text = Value::known(text, value.span.clone());
+                        super::code::emit(out, program.lang, &text, next);
+                    }
+                    _ if value.plain() == Some("-") => {}
+                    _ => super::effects::role(out, call, Role::Edit, value, dry, next),
+                }
+            }
+            if call.name == "ed" || call.name == "ex" || call.parsed.option("-s").is_some() {
+                next.push(Next::Stdin { lang: program.lang });
+            }
+        }
+        "make" => {
+            operands(out, call, program, dry, next);
+            if call
+                .parsed
+                .option("-f")
+                .is_some_and(|o| o.value.as_ref().and_then(Value::plain) == Some("-"))
+            {
+                next.push(Next::Stdin { lang: "make" });
+            }
+        }
         "flag-c" => {
             // `flock FILE -c TEXT`, `flock FILE CMD`: the text is an option of the rest.
             let Some(file) = values.first() else { return true };
@@ -165,11 +240,7 @@ pub fn run(
                     }
                 }
                 Some(_) | None if !rest.is_empty() => {
-                    next.push(Next::Words {
-                        words: rest.to_vec(),
-                        cwd: None,
-                        feeds: Feeds::Nothing,
-                    });
+                    next.push(Next::Words { words: rest.to_vec(), cwd: None, feeds: false });
                 }
                 _ => {}
             }
@@ -180,8 +251,8 @@ pub fn run(
             }
         }
         "source" => {
-            if !values.is_empty() {
-                next.push(Next::File { words: values.clone(), lang: "shell" });
+            if let Some(file) = values.first() {
+                next.push(Next::File { file: file.clone(), lang: "shell" });
             }
         }
         "alias" => {}
@@ -196,15 +267,19 @@ pub fn run(
             }
         }
         "kill" => out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone()),
+        // Every operand is a command line (hyperfine).
+        "scripts" => {
+            next.extend(values.iter().map(|v| Next::Script { text: v.clone(), rest: Vec::new() }))
+        }
         "script-file" => {
             // The first operand is a file that runs, the others are its own.
-            if !values.is_empty() {
-                next.push(Next::File { words: values.clone(), lang: program.lang });
+            if let Some(file) = values.first() {
+                next.push(Next::File { file: file.clone(), lang: program.lang });
             }
         }
         "busybox" => {
             if !values.is_empty() {
-                next.push(Next::Words { words: values, cwd: None, feeds: Feeds::Nothing });
+                next.push(Next::Words { words: values, cwd: None, feeds: false });
             }
         }
         "build" => {

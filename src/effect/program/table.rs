@@ -5,61 +5,68 @@
 
 use crate::effect::Word;
 
-/// What an operand or an option's value is to its program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+macro_rules! roles {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
+        /// What an operand or an option's value is to its program.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Role { $($(#[$doc])* $variant,)+ }
+
+        impl Role {
+            /// Every role by the name that tables use.
+            pub const ALL: &'static [(&'static str, Role)] = &[$(($text, Role::$variant),)+];
+        }
+    };
+}
+
+roles! {
     /// Text: no effect.
-    Text,
+    Text = "text",
     /// A file that is read.
-    Read,
+    Read = "read",
     /// A directory read with everything below it.
-    ReadTree,
+    ReadTree = "read-tree",
+    /// A directory read with everything below it that is not hidden.
+    ReadVisible = "read-visible",
     /// A file that is written.
-    Write,
+    Write = "write",
     /// A directory in which something is written.
-    WriteInto,
+    WriteInto = "write-into",
     /// A file that is read and written.
-    Edit,
+    Edit = "edit",
     /// A file that is deleted.
-    Delete,
+    Delete = "delete",
     /// A directory deleted with everything below it.
-    DeleteTree,
+    DeleteTree = "delete-tree",
     /// A path that is moved away: read and deleted with everything below it.
-    Move,
+    Move = "move",
     /// Where cp, mv and install put things: the path, or a name inside it.
-    Target,
-    /// What a link points to.
-    LinkSource,
-    /// The name of a link.
-    LinkName,
+    Target = "target",
     /// A path whose mode or owner changes.
-    Permission,
+    Permission = "permission",
     /// A block device that is written or formatted.
-    Device,
+    Device = "device",
     /// A host, `user@host`, `host:port`.
-    Host,
+    Host = "host",
     /// A URL that is contacted.
-    Url,
-    /// `host:path` (scp, rsync) or a local path that is read, the last one written.
-    RemotePath,
+    Url = "url",
     /// A request's body: data leaves; `@file` is read.
-    Body,
+    Body = "body",
     /// A file that is sent.
-    Upload,
+    Upload = "upload",
     /// A script file that the program runs.
-    Run,
+    Run = "run",
     /// A program, by name or path, that the program starts.
-    Program,
+    Program = "program",
     /// Shell text that is run.
-    Script,
+    Script = "script",
     /// Text in the program's own language that is run.
-    Code,
+    Code = "code",
     /// The first word of a command; the rest of the words are its arguments.
-    Command,
+    Command = "command",
     /// Like `Command`, but the words are joined and read by a shell.
-    Joined,
+    Joined = "joined",
     /// A word that may be a path: read for certain, possibly written, if it looks like one.
-    MaybePath,
+    MaybePath = "maybe-path",
 }
 
 /// Does an option take a value?
@@ -73,67 +80,80 @@ pub enum Arity {
     Optional,
 }
 
-/// What an option does besides taking a value: a set of bits.
-pub mod mark {
+macro_rules! marks {
+    ($($(#[$doc:meta])* $name:ident = $text:literal $bit:literal),+ $(,)?) => {
+        /// What an option does besides taking a value: a set of bits.
+        pub mod mark {
+            $($(#[$doc])* pub const $name: u32 = 1 << $bit;)+
+
+            /// Every mark by the name that tables use.
+            pub const ALL: &[(&str, u32)] = &[$(($text, $name),)+];
+        }
+    };
+}
+
+marks! {
     /// The operands are meant with everything below them.
-    pub const TREE: u32 = 1;
+    TREE = "tree" 0,
     /// Nothing is written, deleted or sent.
-    pub const DRY: u32 = 1 << 1;
+    DRY = "dry" 1,
     /// May execute or write what no effect speaks of.
-    pub const UNSAFE: u32 = 1 << 2;
+    UNSAFE = "unsafe" 2,
     /// Operands that are read are also written.
-    pub const INPLACE: u32 = 1 << 3;
+    INPLACE = "inplace" 3,
     /// The first operand of its own (a pattern, a program text) is then not there.
-    pub const NO_FIRST: u32 = 1 << 4;
+    NO_FIRST = "no-first" 4,
     /// Names the target, so that every operand is a source.
-    pub const TARGET: u32 = 1 << 5;
+    TARGET = "target" 5,
     /// Operands are kept where they would be deleted.
-    pub const KEEP: u32 = 1 << 6;
+    KEEP = "keep" 6,
     /// Results go to standard output: nothing is written.
-    pub const STDOUT: u32 = 1 << 7;
+    STDOUT = "stdout" 7,
     /// The first operand is shell text (`bash -c`).
-    pub const SCRIPT: u32 = 1 << 8;
+    SCRIPT = "script" 8,
     /// What runs is named by the value (`python -m`), standard input is not a program.
-    pub const MODULE: u32 = 1 << 9;
-    /// Makes links instead of copies.
-    pub const LINK: u32 = 1 << 10;
+    MODULE = "module" 9,
     /// The program text comes from standard input whatever the operands (`bash -s`).
-    pub const STDIN: u32 = 1 << 11;
+    STDIN = "stdin" 11,
     /// Data leaves.
-    pub const SEND: u32 = 1 << 12;
+    SEND = "send" 12,
     /// What follows are operands.
-    pub const END: u32 = 1 << 13;
+    END = "end" 13,
     /// The environment is emptied.
-    pub const CLEAR: u32 = 1 << 14;
+    CLEAR = "clear" 14,
     /// The value is the directory that the program then works in.
-    pub const CHDIR: u32 = 1 << 15;
+    CHDIR = "chdir" 15,
     /// The value is split into words that stand in front of the operands (`env -S`).
-    pub const SPLITS: u32 = 1 << 16;
+    SPLITS = "splits" 16,
     /// Runs as somebody else.
-    pub const PRIVILEGE: u32 = 1 << 17;
+    PRIVILEGE = "privilege" 17,
     /// A mark for the program's own code.
-    pub const SPARE: u32 = 1 << 18;
+    SPARE = "spare" 18,
     /// Only tells something (`--help`): none of the program's effects happens.
-    pub const ONLY: u32 = 1 << 19;
+    ONLY = "only" 19,
     /// Changes the machine's state.
-    pub const SYSTEM: u32 = 1 << 20;
+    SYSTEM = "system" 20,
+    /// Changes what the program otherwise only reads: an allow on the plain command does not mean it.
+    CHANGES = "changes" 21,
 }
 
 /// One option of a program.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptSpec {
-    /// Every spelling, with its dashes.
-    pub names: &'static [&'static str],
+    /// Every spelling, with its dashes and blanks between.
+    pub names: &'static str,
     /// Does it take a value?
     pub arity: Arity,
     /// What the value is.
     pub role: Role,
     /// What else it does: bits of [`mark`].
     pub marks: u32,
+    /// The named effect that it adds.
+    pub effect: Option<&'static Word>,
 }
 
 /// What is known of one program, or of one sub-command (`git push`).
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Program {
     /// Its basename, or the words of the sub-command.
     pub name: &'static str,
@@ -168,33 +188,49 @@ pub struct Program {
     /// The last operand, if it differs.
     pub last: Option<Role>,
     /// The options.
-    pub options: &'static [OptSpec],
+    pub options: &'static [&'static OptSpec],
 }
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-/// What is known of the program of that basename.
-pub fn program(name: &str) -> Option<&'static Program> {
+/// What is known of the program of that basename, or of the sub-command; `own` comes first.
+pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> {
+    if let Some(found) = own.iter().find(|p| p.name == name) {
+        return Some(found);
+    }
     PROGRAMS.binary_search_by(|p| p.name.cmp(name)).ok().map(|i| &PROGRAMS[i])
+}
+
+impl OptSpec {
+    /// Every spelling.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.names.split(' ')
+    }
+
+    /// Is that one of its spellings?
+    pub fn is(&self, name: &str) -> bool {
+        self.names().any(|own| own == name)
+    }
 }
 
 impl Program {
     /// The option of that exact spelling.
     pub fn option(&self, name: &str) -> Option<&'static OptSpec> {
         // `options` is 'static itself, so the reference outlives `self`.
-        let options: &'static [OptSpec] = self.options;
-        options.iter().find(|o| o.names.contains(&name))
+        let options: &'static [&'static OptSpec] = self.options;
+        options.iter().copied().find(|o| o.is(name))
     }
 
     /// The only long option that begins so, where abbreviations are allowed.
     pub fn abbreviated(&self, name: &str) -> Option<&'static OptSpec> {
-        let options: &'static [OptSpec] = self.options;
+        let options: &'static [&'static OptSpec] = self.options;
         if !self.abbreviate || name.len() < 3 {
             return None;
         }
         let mut found = options
             .iter()
-            .filter(|o| o.names.iter().any(|n| n.starts_with("--") && n.starts_with(name)));
+            .copied()
+            .filter(|o| o.names().any(|n| n.starts_with("--") && n.starts_with(name)));
         let first = found.next()?;
         found.next().is_none().then_some(first)
     }

@@ -8,6 +8,9 @@ use super::word::{Atom, Quote};
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
 
+/// How many characters of a variable are kept: text that doubles in a row of assignments is bounded.
+const MAX_VALUE: usize = 8192;
+
 /// Names whose value is a program or shell text.
 const EXECUTABLE: &[&str] = &[
     "BROWSER",
@@ -136,6 +139,13 @@ pub enum Marked {
 
 /// Is the name marked, with that value?
 pub fn marked(name: &str, value: Option<&str>) -> Marked {
+    if name == "ENV" && value.is_some_and(|v| !v.contains('/')) {
+        // A file for interactive shells; else the usual name of a stage ("production").
+        return Marked::No;
+    }
+    if name.starts_with("BASH_FUNC_") {
+        return Marked::Runs;
+    }
     let runs = EXECUTABLE.contains(&name)
         || name.ends_with("_COMMAND")
         || name.ends_with("_PAGER")
@@ -188,7 +198,7 @@ impl Walker<'_> {
                     _ => None,
                 });
                 if super::doubt::side_by_side(plain).iter().any(|group| group.len() > 1) {
-                    return vec![vec![Atom::Unknown { one: false, fed: false }]];
+                    return vec![vec![Atom::blank(false)]];
                 }
                 for element in &array.elements {
                     match element {
@@ -197,7 +207,7 @@ impl Walker<'_> {
                                 words.push(super::word::atoms_of(&field));
                             }
                         }
-                        _ => words.push(vec![Atom::Unknown { one: false, fed: false }]),
+                        _ => words.push(vec![Atom::blank(false)]),
                     }
                 }
                 words
@@ -233,15 +243,13 @@ impl Walker<'_> {
                     } else {
                         old.extend(values.remove(0));
                     }
-                    // Text that doubles in a row of assignments stays bounded.
-                    if old.iter().map(Vec::len).sum::<usize>() > 4096 {
-                        unknown_var()
-                    } else {
-                        vec![old]
-                    }
+                    vec![old]
                 }
                 _ => unknown_var(),
             };
+        }
+        if values.iter().flatten().map(Vec::len).sum::<usize>() > MAX_VALUE {
+            values = unknown_var();
         }
         let plain = values.first().and_then(|v| v.first()).map(|row| super::word::value(row, 0..0));
         let text = plain.as_ref().and_then(Value::plain).map(str::to_string);
@@ -273,7 +281,11 @@ impl Walker<'_> {
                 let grade = if value.is_some() { Grade::Certain } else { Grade::Unknown };
                 self.out.push(Word::Execute, grade, Source::Assignment, span.clone());
                 if let Some(text) = value {
-                    let text = text.to_string();
+                    // Prompts are expanded, the others are commands.
+                    let text = match name.starts_with("PS") {
+                        true => format!(": \"{}\"", text.replace('"', "\\\"")),
+                        false => text.to_string(),
+                    };
                     let mark = self.state.mark();
                     self.nested(&text, span, self.parent);
                     self.state.rollback(mark);

@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::Walker;
 use super::state::{Held, Key};
-use super::{Feed, Walker};
-use crate::effect::Extent;
+use super::word::{Atom, quoted, value};
 use crate::effect::program::{self, Next};
-use crate::effect::value::{Spot, Value};
+use crate::effect::value::{BLANK, Spot, Value};
+use crate::effect::{Extent, Grade};
 
 impl Walker<'_> {
     /// Builtins that change what follows. True = nothing else is to be done.
@@ -23,36 +24,28 @@ impl Walker<'_> {
             name,
             "let" | "test" | "[" | "printf" | "read" | "unset" | "wait" | "mapfile" | "readarray"
         ) {
-            let risky = args.iter().any(|a| {
+            // Comparing texts, and asking for what is not empty, evaluates nothing.
+            const NUMERIC: &[&str] = &["-v", "-R", "-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+            let plain = |a: &Value| a.plain().is_some_and(|t| NUMERIC.contains(&t));
+            let quiet = matches!(name, "test" | "[") && !args.iter().any(plain);
+            let prompt = args.iter().position(|a| name == "read" && a.plain() == Some("-p"));
+            let risky = args.iter().enumerate().any(|(i, a)| {
                 let text = a.start();
                 (name == "let" || text.contains('['))
                     && (text.contains("$(") || text.contains('`'))
                     && (name != "printf" || args.first().is_some_and(|f| f.plain() == Some("-v")))
+                    && !quiet
+                    && prompt.is_none_or(|p| i != p + 1)
             });
             if risky {
-                self.out.unknown("a subscript that holds a command", span.clone());
+                for arg in args {
+                    self.evaluated(arg, index);
+                }
             }
         }
         match name {
-            "cd" | "pushd" => {
-                let at =
-                    args.iter().find(|a| !a.start().starts_with('-') || a.plain() == Some("-"));
-                let to = match at {
-                    None if name == "cd" => Some(self.out.place.home.clone()),
-                    None => None,
-                    Some(value) if value.plain() == Some("-") || value.start().starts_with('+') => {
-                        None
-                    }
-                    Some(value) => match self.out.spot(value, Extent::Exact, false) {
-                        Spot::At(target) if target.extent == Extent::Exact => Some(target.lexical),
-                        _ => None,
-                    },
-                };
-                self.state.set(Key::Cwd, Some(Held::Cwd(to)));
-                true
-            }
-            "popd" => {
-                self.state.set(Key::Cwd, Some(Held::Cwd(None)));
+            "cd" | "pushd" | "popd" | "chdir" => {
+                self.change_directory(name, args);
                 true
             }
             "alias" => {
@@ -81,61 +74,27 @@ impl Walker<'_> {
                 true
             }
             "read" | "mapfile" | "readarray" | "getopts" => {
-                let mut skip = false;
-                for arg in args {
-                    let text = arg.start().to_string();
-                    if skip {
-                        skip = false;
-                        continue;
-                    }
-                    if text.starts_with('-') {
-                        skip = matches!(
-                            text.as_str(),
-                            "-p" | "-d"
-                                | "-n"
-                                | "-N"
-                                | "-t"
-                                | "-u"
-                                | "-i"
-                                | "-C"
-                                | "-c"
-                                | "-O"
-                                | "-s"
-                        );
-                        skip &= text != "-s";
-                        if name != "read" && matches!(text.as_str(), "-C") {
-                            self.out.unknown("mapfile runs a callback", span.clone());
-                        }
-                        continue;
-                    }
-                    if arg.text.is_none() {
-                        self.out.unknown("read into a name known only at run time", span.clone());
-                    }
-                    if let Feed::Rooted(value) = self.feed.clone()
-                        && name == "read"
-                    {
-                        let atoms = super::word::atoms_of(&value);
-                        self.state.set(Key::Var(text.clone()), Some(Held::Var(vec![vec![atoms]])));
-                    } else {
-                        self.forget(&text);
-                    }
-                    if super::assign::marked(&text, None) != super::assign::Marked::No {
-                        self.state.set(Key::Tainted, Some(Held::Set));
-                    }
-                }
+                self.input(name, args, index, span);
                 true
             }
             "printf" if args.first().and_then(Value::plain) == Some("-v") => {
                 if let Some(key) = args.get(1).and_then(Value::plain) {
-                    let key = key.to_string();
-                    self.forget(&key);
+                    let key = key.split('[').next().unwrap_or_default().to_string();
+                    match super::decode::printf(&args[2..]) {
+                        Some(text) => {
+                            let words = vec![vec![super::word::quoted(&text)]];
+                            self.mark_assignment(&key, Some(&text), span.clone(), true);
+                            self.state.set(Key::Var(key), Some(Held::Var(words)));
+                        }
+                        None => self.forget(&key),
+                    }
                 }
                 true
             }
             "let" => {
                 for arg in args {
                     for key in super::assign::arithmetic_names(arg.start()) {
-                        self.forget(&key);
+                        self.number(&key);
                     }
                 }
                 true
@@ -147,31 +106,44 @@ impl Walker<'_> {
                         values.extend(args[at + 1..].iter().cloned());
                         self.set_positional(Some(Rc::new(values)));
                     }
-                    None if args.iter().any(|a| !a.start().starts_with(['-', '+'])) => {
-                        self.set_positional(None)
+                    None => {
+                        // `set -o pipefail` names an option.
+                        let mut at = 0;
+                        while args.get(at).is_some_and(|a| a.start().starts_with(['-', '+'])) {
+                            at += 1 + usize::from(args[at].start().ends_with('o'));
+                        }
+                        if at < args.len() {
+                            let mut values = vec![Value::unknown(span.clone())];
+                            values.extend(args[at..].iter().cloned());
+                            self.set_positional(Some(Rc::new(values)));
+                        }
                     }
-                    None => {}
                 }
                 true
             }
             "shift" => {
-                let count = match args {
-                    [] => Some(1),
-                    [one] => one.plain().and_then(|t| t.parse::<usize>().ok()),
-                    _ => None,
-                };
-                let left = match (self.positional(), count) {
-                    (Some(values), Some(count))
-                        if values.len() > count
-                            && !values[1..=count].iter().any(Value::several) =>
+                let by = args.first().map_or(Some(1), |a| a.plain().and_then(|t| t.parse().ok()));
+                let left = match (self.positional(), by) {
+                    (Some(values), Some(by))
+                        if values.len() > by && !values[1..=by].iter().any(Value::several) =>
                     {
                         let mut values = (*values).clone();
-                        values.drain(1..=count);
+                        values.drain(1..=by);
                         Some(Rc::new(values))
                     }
+                    // More than there are: nothing moves.
+                    (Some(values), Some(by)) if values.len() <= by => Some(values),
                     _ => None,
                 };
                 self.set_positional(left);
+                true
+            }
+            "hash" if args.len() == 3 && args[0].plain() == Some("-p") => {
+                // The name is another program from here on.
+                if let (path, Some(name)) = (args[1].plain(), args[2].plain()) {
+                    let held = Held::Alias(path.map(str::to_string));
+                    self.state.set(Key::Alias(name.to_string()), Some(held));
+                }
                 true
             }
             "hash" | "enable" => {
@@ -192,10 +164,31 @@ impl Walker<'_> {
                     && !args[from].start().starts_with("-l")
                 {
                     let text = args[from].clone();
-                    self.script(&text, Vec::new(), index);
-                    // It runs at the end, with the values and in the directory of the end.
-                    if self.traps.len() < 20 {
-                        self.traps.push((text, index, self.cwd()));
+                    // A function that is defined further down is known at the end only.
+                    let name = text.plain().unwrap_or_default().to_string();
+                    let later = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                        && self.state.get(&Key::Function(name)).is_none();
+                    let room = self.traps.len() < 20;
+                    // It runs at the end, with the values and in the directory of the end, and maybe
+                    // before.
+                    if room {
+                        let again = later || text.start().contains('$');
+                        self.traps.push((text.clone(), index, (!again).then(|| self.cwd())));
+                    }
+                    if !later || !room {
+                        let (effects, commands) =
+                            (self.out.analysis.effects.len(), self.out.analysis.commands.len());
+                        self.script(&text, Vec::new(), index);
+                        let unsure = |e: &crate::effect::Effect| e.grade == Grade::Unknown;
+                        if room
+                            && text.start().contains('$')
+                            && !self.stopped
+                            && self.out.analysis.effects[effects..].iter().any(unsure)
+                        {
+                            // Its variables are not set yet.
+                            self.out.analysis.effects.truncate(effects);
+                            self.out.analysis.commands.truncate(commands);
+                        }
                     }
                 }
                 true
@@ -214,17 +207,113 @@ impl Walker<'_> {
                 true
             }
             "bind" | "complete" | "compgen" => {
-                if args.iter().any(|a| {
-                    a.start().starts_with("-x")
-                        || a.start().starts_with("-C")
-                        || a.start().starts_with("-F")
-                        || a.text.is_none()
-                }) {
-                    self.out.unknown("a builtin that runs its argument", span.clone());
+                for pair in args.windows(2) {
+                    match pair[0].plain() {
+                        // The words of a list are expanded.
+                        Some("-W") if name == "compgen" => self.evaluated(&pair[1], index),
+                        Some("-F") if name == "compgen" => {
+                            self.script(&pair[1].clone(), Vec::new(), index);
+                        }
+                        Some("-C") => self.script(&pair[1].clone(), Vec::new(), index),
+                        Some("-x") if name == "bind" => {
+                            let text = pair[1].start().split_once(':').map_or("", |(_, t)| t);
+                            let text = text.trim().trim_matches(['"', '\'']).to_string();
+                            let text = Value::known(text, pair[1].span.clone());
+                            self.script(&text, Vec::new(), index);
+                        }
+                        _ => {}
+                    }
+                }
+                true
+            }
+            "jobs" if args.first().and_then(Value::plain) == Some("-x") => {
+                let words = args[1..].to_vec();
+                self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
+                true
+            }
+            "fc" => {
+                match args.first().and_then(Value::plain) {
+                    Some(list) if list.starts_with("-l") => {}
+                    Some("-e") if args.len() > 1 => {
+                        let words = vec![args[1].clone()];
+                        self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
+                    }
+                    _ => self.out.unknown("an earlier command runs again", span.clone()),
                 }
                 true
             }
             _ => false,
         }
+    }
+
+    /// An argument that the shell expands once more: a subscript, a word list.
+    pub(super) fn evaluated(&mut self, arg: &Value, index: usize) {
+        let text = arg.text.as_ref().or(arg.outline.as_ref()).cloned().unwrap_or_default();
+        if text.contains("$(") || text.contains('`') {
+            let quoted = text.replace('"', "\\\"");
+            let first = self.out.analysis.effects.len();
+            self.nested(&format!(": \"{quoted}\""), arg.span.clone(), Some(index));
+            if self.out.analysis.effects.len() == first {
+                self.out.unknown("a subscript that holds a command", arg.span.clone());
+            }
+        }
+    }
+
+    /// cd, pushd, popd; the directories to come back to are kept as a list that no script can name.
+    fn change_directory(&mut self, name: &str, args: &[Value]) {
+        const STACK: &str = " directories";
+        let at = args.iter().find(|a| !a.start().starts_with('-') || a.plain() == Some("-"));
+        let now = self.cwd();
+        let row = |dir: &Option<String>| match dir {
+            Some(dir) => quoted(dir),
+            None => vec![Atom::blank(true)],
+        };
+        let known = |row: &[Atom]| value(row, 0..0).plain().map(str::to_string);
+        let to = match at {
+            _ if name == "popd" => match self.words(STACK) {
+                Some(mut stack) if args.is_empty() => {
+                    let top = stack.pop();
+                    self.state.set(Key::Var(STACK.to_string()), Some(Held::Var(vec![stack])));
+                    top.and_then(|row| known(&row))
+                }
+                _ => None,
+            },
+            None if name == "cd" => {
+                let mut home = Vec::new();
+                self.variable("HOME", true, &mut home);
+                known(&home)
+            }
+            None => None,
+            Some(value) if value.plain() == Some("-") => match self.words("OLDPWD") {
+                Some(words) => words.first().and_then(|row| known(row)),
+                None => None,
+            },
+            Some(value) if value.start().starts_with('+') => None,
+            Some(value) => match self.out.spot(value, Extent::Exact, false) {
+                Spot::At(target) => match target.extent {
+                    Extent::Exact => Some(target.lexical),
+                    Extent::Below => Some(format!("{}/{BLANK}", target.lexical)),
+                    // One of the directories that a glob names.
+                    Extent::Glob => {
+                        let star = target.lexical.find(['*', '?', '[']).unwrap_or(0);
+                        let root = target.lexical[..star].rfind('/').unwrap_or(0);
+                        Some(format!("{}/{BLANK}", &target.lexical[..root]))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            },
+        };
+        if name == "pushd" {
+            let mut stack = self.words(STACK).unwrap_or_default();
+            if stack.len() < 20 {
+                stack.push(row(&now));
+            }
+            self.state.set(Key::Var(STACK.to_string()), Some(Held::Var(vec![stack])));
+        }
+        self.state.set(Key::Var("OLDPWD".to_string()), Some(Held::Var(vec![vec![row(&now)]])));
+        // The system refuses what is longer (PATH_MAX), and each `cd` would copy it.
+        let to = to.filter(|dir: &String| dir.len() <= 4096);
+        self.state.set(Key::Cwd, Some(Held::Cwd(to)));
     }
 }

@@ -7,12 +7,12 @@ use shuck_ast::{
     Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
 };
 
-use super::Walker;
 use super::state::{Function, Held, Key};
+use super::{Feed, Walker};
 use crate::effect::path::split;
-use crate::effect::program::{self, Call, options, table};
-use crate::effect::value::Value;
-use crate::effect::{Grade, Source, SubCommand, Word};
+use crate::effect::program::{self, Call, Next, options, table};
+use crate::effect::value::{Printer, Spot, Value};
+use crate::effect::{Extent, Grade, Source, SubCommand, Word};
 
 /// Directories whose programs are the system's own.
 const SYSTEM_DIRS: &[&str] = &[
@@ -56,17 +56,26 @@ impl Walker<'_> {
             return;
         }
         let mut marked = false;
+        let mut separators = None;
         for assignment in simple.assignments.iter() {
             marked |= self.temporary(assignment);
+            if assignment.target.name.as_str() == "IFS"
+                && let AssignmentValue::Scalar(word) = &assignment.value
+            {
+                separators = Some(self.quietly(|w| w.expand_one(word, true)));
+            }
         }
+        // In several worlds the state goes on from all of them (`cd "$x"`).
         let mut deltas = Vec::new();
         self.worlds(|w| {
             let mark = w.state.mark();
             let words = w.words_of(simple);
+            // They hold for the command, not for its own words.
+            w.separators.clone_from(&separators);
             w.call(&words, marked);
+            w.separators = None;
             deltas.push(w.state.rollback(mark));
         });
-        // One of them is what happened, or, in a loop, each in turn.
         self.state.join(deltas);
     }
 
@@ -106,6 +115,7 @@ impl Walker<'_> {
             marked |= self.temporary(assignment);
         }
         let mut unknown = None;
+        let mut subscripts = Vec::new();
         for operand in &decl.operands {
             match operand {
                 DeclOperand::Flag(word) => {
@@ -119,6 +129,17 @@ impl Walker<'_> {
                 DeclOperand::Assignment(assignment) => {
                     self.visit_assignment(assignment);
                     self.assign(assignment);
+                    let flag = |a: &Value| a.start().starts_with('-') && a.start().contains('n');
+                    if args.iter().any(flag) {
+                        // A reference: both names are one variable, which is not followed.
+                        let mut own = Vec::new();
+                        self.variable(assignment.target.name.as_str(), true, &mut own);
+                        if let Some(other) = super::word::value(&own, 0..0).plain() {
+                            let other = other.to_string();
+                            self.forget(&other);
+                        }
+                        self.forget(assignment.target.name.as_str());
+                    }
                     // Here braces are expanded, as in every argument: the last one stays.
                     if let AssignmentValue::Scalar(word) = &assignment.value
                         && word.has_active_brace_expansion()
@@ -132,6 +153,9 @@ impl Walker<'_> {
                     self.visit_word(word);
                     let values = self.quietly(|w| w.expand(word));
                     for value in values {
+                        if value.start().split('=').next().is_some_and(|n| n.contains('[')) {
+                            subscripts.push(value.clone());
+                        }
                         match value.plain().and_then(|t| t.split_once('=')) {
                             Some((key, text)) => {
                                 let (key, text) = (key.to_string(), text.to_string());
@@ -140,6 +164,10 @@ impl Walker<'_> {
                                     Key::Var(key),
                                     Some(Held::Var(vec![vec![super::word::quoted(&text)]])),
                                 );
+                            }
+                            // `export $(grep -v '#' .env)`: as much as `source .env`.
+                            None if matches!(value.by, Printer::File | Printer::Settings) => {
+                                self.state.forget_all();
                             }
                             None if value.text.is_none() && !value.start().contains('=') => {
                                 unknown = Some(value.span.clone())
@@ -175,6 +203,11 @@ impl Walker<'_> {
         let mut words = vec![Value::known(name, self.range(decl.variant_span))];
         words.extend(args);
         self.command(&words, marked, span.clone(), true);
+        if let Some(index) = self.out.command {
+            for subscript in &subscripts {
+                self.evaluated(subscript, index);
+            }
+        }
         if let Some(span) = unknown {
             self.out.unknown("a declaration known only at run time", span);
         }
@@ -189,10 +222,15 @@ impl Walker<'_> {
             defined: self.range(function.span),
         };
         let mut any = false;
+        let span = self.range(function.span);
         for entry in &function.header.entries {
             let name = self.quietly(|w| w.expand_one(&entry.word, false));
             if let Some(name) = name.plain() {
                 any = true;
+                if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
+                    self.out.command = self.parent;
+                    self.out.unknown("a function that runs for unknown commands", span.clone());
+                }
                 self.state.set(
                     Key::Function(name.to_string()),
                     Some(Held::Function(vec![held.clone()], true)),
@@ -200,7 +238,6 @@ impl Walker<'_> {
             }
         }
         if !any {
-            let span = self.range(function.span);
             self.out.command = self.parent;
             self.out.unknown("a function whose name is known only at run time", span);
         }
@@ -220,7 +257,11 @@ impl Walker<'_> {
         }
         let Some(word) = words.first() else { return };
         let args = &words[1..];
-        let text = word.plain().map(str::to_string);
+        // zsh: `=rm` is the path of rm.
+        let text = word.plain().map(|t| match t.strip_prefix('=') {
+            Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => name.to_string(),
+            _ => t.to_string(),
+        });
         let (dir, base) = text.as_deref().map_or(("", ""), split);
         let (dir, name) = (dir.to_string(), base.to_string());
         let tainted = self.state.flag(&Key::Tainted);
@@ -232,8 +273,13 @@ impl Walker<'_> {
             }
             _ => None,
         };
+        // Inside its own text an alias is the program again.
         let alias = match self.state.get(&Key::Alias(name.clone())) {
-            Some(Held::Alias(a)) if dir.is_empty() && !external => Some(a.clone()),
+            Some(Held::Alias(a))
+                if dir.is_empty() && !external && !self.aliases.contains(&name) =>
+            {
+                Some(a.clone())
+            }
             _ => None,
         };
         let system = dir.is_empty() || SYSTEM_DIRS.contains(&dir.as_str());
@@ -243,8 +289,8 @@ impl Walker<'_> {
             && alias.is_none()
             && !tainted
             && !marked;
-        let parsed =
-            program::parse(if function.as_ref().is_some_and(|f| f.1) { "" } else { &name }, args);
+        let known = if function.as_ref().is_some_and(|f| f.1) { "" } else { &name };
+        let parsed = program::parse(known, args, self.out.place.programs);
         let complete = parsed.program.is_some_and(|p| p.complete);
         let command = SubCommand {
             name: name.clone(),
@@ -288,7 +334,18 @@ impl Walker<'_> {
         }
         if let Some(alias) = alias {
             match alias {
-                Some(text) => self.alias(&name, &text, words, index, &span),
+                Some(text) => {
+                    // The text and the arguments behind it are the command.
+                    let outer = self.positional();
+                    self.set_positional(Some(Rc::new(words.to_vec())));
+                    self.aliases.push(name.clone());
+                    self.nested(&format!("{text} \"$@\""), span.clone(), Some(index));
+                    self.aliases.pop();
+                    self.set_positional(outer);
+                    if parsed.program.is_none() {
+                        return;
+                    }
+                }
                 None => self.out.unknown("an alias known only at run time", span.clone()),
             }
             self.out.command = Some(index);
@@ -301,12 +358,21 @@ impl Walker<'_> {
         if declared {
             return;
         }
+        if name.starts_with('-') && parsed.program.is_none() {
+            // `time -v rm x`: bash runs `-v`, other shells have no such keyword and run rm.
+            if let Some(at) = args.iter().position(|a| !a.start().starts_with('-')) {
+                let words = args[at..].to_vec();
+                return self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
+            }
+        }
         if self.state_builtin(&name, args, index, &span) {
             return;
         }
-        let call = Call { name: &name, args, parsed: &parsed, span: span.clone() };
+        let fed = !matches!(self.feed, Feed::None | Feed::Text(_));
+        let call = Call { name: &name, args, parsed: &parsed, span: span.clone(), fed };
         let from = self.out.analysis.effects.len();
         let nexts = program::run(&mut self.out, &call);
+        self.copied(&name, &call);
         if self.out.analysis.effects[from..]
             .iter()
             .any(|e| e.word == Word::Execute && e.grade == Grade::Unknown)
@@ -327,6 +393,33 @@ impl Walker<'_> {
         }
     }
 
+    /// A file that is copied holds what the first one held; tee writes what it is fed.
+    fn copied(&mut self, name: &str, call: &Call) {
+        let operands = call.operands();
+        let spot = |w: &mut Self, value: &Value| match w.out.spot(value, Extent::Exact, false) {
+            Spot::At(target) => Some(target.resolved),
+            _ => None,
+        };
+        match (name, &operands[..]) {
+            ("cp" | "mv" | "install" | "ln", [from, to]) => {
+                if let (Some(from), Some(to)) = (spot(self, from), spot(self, to))
+                    && let Some(held) = self.out.written.get(&from).cloned()
+                {
+                    self.out.written.insert(to, held);
+                }
+            }
+            ("tee", files) if call.parsed.option("-a").is_none() => {
+                let Feed::Text(text) = self.feed.clone() else { return };
+                for file in files {
+                    if let Some(at) = spot(self, file) {
+                        self.out.written.insert(at, Some(text.clone()));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// An unknown argument in a place where an option could stand, of a program that could do more
     /// with it.
     fn words_of_options(&mut self, parsed: &options::Parsed, index: usize) {
@@ -339,26 +432,6 @@ impl Walker<'_> {
             self.out.command = Some(index);
             self.out.unknown("an option that executes, with a value known only at run time", span);
         }
-    }
-
-    /// An alias of the call: its text with the arguments behind it. In its own text it is the
-    /// program.
-    fn alias(
-        &mut self,
-        name: &str,
-        text: &str,
-        words: &[Value],
-        index: usize,
-        span: &Range<usize>,
-    ) {
-        let key = Key::Alias(name.to_string());
-        let held = self.state.get(&key).cloned();
-        let positional = self.positional();
-        self.state.set(key.clone(), None);
-        self.set_positional(Some(Rc::new(words.to_vec())));
-        self.nested(&format!("{text} \"$@\""), span.clone(), Some(index));
-        self.set_positional(positional);
-        self.state.set(key, held);
     }
 
     /// A function of the call.

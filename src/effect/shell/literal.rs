@@ -4,7 +4,7 @@
 use shuck_ast::{LiteralText, Span, WordPart, WordPartNode};
 
 use super::Walker;
-use super::word::{Atom, Quote, quoted};
+use super::word::{Atom, Quote, atom, quoted};
 
 impl Walker<'_> {
     /// The text of a double-quoted string whose parts' places in the source are wrong: the parser
@@ -26,35 +26,12 @@ impl Walker<'_> {
                 WordPart::Literal(LiteralText::CookedSource(text)) if !text.contains('\\') => {
                     out.extend(quoted(text));
                 }
-                WordPart::Literal(_) => out.push(Atom::Unknown { one: true, fed: false }),
+                WordPart::Literal(_) => out.push(Atom::blank(true)),
                 _ => self.part(part, Quote::Quoted, &mut out),
             }
         }
         Some(out)
     }
-
-    /// Bare text that the parser changed: what stands in the source is right if both say the same.
-    pub(super) fn cooked(&self, text: &str, span: Span, out: &mut Vec<Atom>) {
-        let mut here = Vec::new();
-        literal(self.slice(span), Quote::Bare, &mut here);
-        let mut cooked = Vec::new();
-        literal(text, Quote::Bare, &mut cooked);
-        let same = |a: &[Atom], mut b: std::str::Chars| {
-            a.iter().all(|a| matches!(a, Atom::Ch(c, _) if b.next() == Some(*c)))
-                && b.next().is_none()
-        };
-        let plain = |a: &[Atom]| a.iter().filter_map(char_of).collect::<String>();
-        if same(&here, text.chars()) || plain(&here) == plain(&cooked) {
-            out.extend(here);
-        } else {
-            // Its place in the source is wrong.
-            out.push(Atom::Unknown { one: false, fed: false });
-        }
-    }
-}
-
-fn char_of(atom: &Atom) -> Option<char> {
-    if let Atom::Ch(c, _) = atom { Some(*c) } else { None }
 }
 
 /// Literal text as written: backslashes are taken away here.
@@ -68,12 +45,12 @@ pub(super) fn literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
         }
         if c == '$' && quote == Quote::Bare && chars.as_str().starts_with(['\'', '"']) {
             let mark = chars.next().unwrap_or_default();
-            out.push(Atom::Unknown { one: true, fed: false });
+            out.push(Atom::blank(true));
             within(mark, &mut chars, &mut Vec::new());
             continue;
         }
         if c != '\\' {
-            out.push(Atom::Ch(c, quote));
+            out.push(atom(c, quote));
             continue;
         }
         match chars.next() {
@@ -94,7 +71,7 @@ fn within(quote: char, chars: &mut std::str::Chars, out: &mut Vec<Atom>) {
     while let Some(c) = chars.next() {
         match c {
             _ if c == quote => return,
-            '$' | '`' if quote == '"' => out.push(Atom::Unknown { one: true, fed: false }),
+            '$' | '`' if quote == '"' => out.push(Atom::blank(true)),
             '\\' if quote == '"' => match chars.next() {
                 Some('\n') => {}
                 Some(next) => {

@@ -1,17 +1,19 @@
 //! What a command runs in turn: wrapped commands, shell text, scripts, standard input.
 
+use std::ops::Range;
 use std::rc::Rc;
 
+use super::produce::line;
 use super::state::{Held, Key};
-use super::{Feed, Walker};
-use crate::effect::program::{Feeds, Next, code};
-use crate::effect::value::{Spot, Value};
+use super::{Feed, Walker, word};
+use crate::effect::program::{Next, code, special};
+use crate::effect::value::{BLANK, Printer, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// How deep wrappers stand in wrappers.
 const MAX_WRAPPERS: usize = 24;
-/// How many words xargs is given at most.
-const MAX_ITEMS: usize = 500;
+/// How many items of a list a command is run for (`xargs -I`, parallel).
+pub const MAX_ITEMS: usize = 32;
 
 impl Walker<'_> {
     /// Runs what a program runs in turn.
@@ -24,7 +26,7 @@ impl Walker<'_> {
                     && let Some((key, rest)) = words.first().and_then(|w| w.start().split_once('='))
                 {
                     if key.is_empty()
-                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_%".contains(&b))
                     {
                         break;
                     }
@@ -41,10 +43,9 @@ impl Walker<'_> {
                 if words.is_empty() {
                     return;
                 }
-                let batches = match feeds {
-                    Feeds::Nothing => vec![words],
-                    _ => self.batches(words, feeds, index),
-                };
+                let batches = if feeds { self.batches(words, index) } else { vec![words] };
+                // Rows of wrappers hand on all the words that are left.
+                self.steps += batches.iter().map(Vec::len).sum::<usize>() / 4;
                 let mut up = 0;
                 let mut at = Some(index);
                 while let Some(i) = at {
@@ -76,75 +77,178 @@ impl Walker<'_> {
                 }
                 self.parent = outer;
             }
+            Next::Each { words, token } => self.each_item(&words, token.as_deref(), index, assigns),
             Next::Script { text, rest } => self.script(&text, rest, index),
-            Next::Stdin { lang, words } => self.stdin(lang, index, words),
-            Next::File { lang, words } => {
-                if let Some(file) = words.first().cloned() {
-                    self.file(&file, lang, index, words);
-                }
+            Next::Stdin { lang } => {
+                let words = self.handed_on(index, true);
+                self.stdin(lang, index, words);
+            }
+            Next::File { file, lang } => {
+                let words = self.handed_on(index, false);
+                self.file(&file, lang, index, words);
             }
         }
     }
 
+    /// `$0`, `$1` ... of the script that a shell or `source` runs: its operands; behind standard
+    /// input's name only the arguments are left.
+    fn handed_on(&self, index: usize, stdin: bool) -> Vec<Value> {
+        const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", ".", "source"];
+        let Some(command) = self.out.analysis.commands.get(index) else { return Vec::new() };
+        if !SHELLS.contains(&command.name.as_str()) {
+            return Vec::new();
+        }
+        let own = |at: &usize| {
+            let arg = command.args[*at].clone();
+            Value { text: arg.text, glob: arg.glob, span: arg.span, ..Value::default() }
+        };
+        let mut words: Vec<Value> = command.operands.iter().map(own).collect();
+        let dash = words.first().and_then(Value::plain) == Some("-");
+        if stdin && !dash {
+            words.insert(0, Value::unknown(command.span.clone()));
+        }
+        words
+    }
+
     /// The commands that xargs makes of standard input.
-    fn batches(&mut self, words: Vec<Value>, feeds: Feeds, index: usize) -> Vec<Vec<Value>> {
+    fn batches(&mut self, words: Vec<Value>, index: usize) -> Vec<Vec<Value>> {
+        let command = &self.out.analysis.commands[index];
+        let span = command.span.clone();
+        let option = |names: &[&str]| {
+            command.options.iter().find(|o| {
+                names.iter().any(|n| o.aliases.split(' ').any(|a| a == *n) || o.name == *n)
+            })
+        };
+        let whole = option(&["-l", "-E", "-e", "-s", "-d"]).is_some();
+        let zero = option(&["-0"]).is_some();
+        let lines = option(&["-L"]).is_some();
+        let most = option(&["-n", "-L"]).map(|o| {
+            o.value.as_ref().and_then(|v| v.text.as_deref()).and_then(|t| t.parse::<usize>().ok())
+        });
+        let with = |more: &[Value]| words.iter().chain(more).cloned().collect::<Vec<_>>();
+        // xargs has quotes of its own.
+        let known = match &self.feed {
+            Feed::Text(text) if zero => !text.trim_end().contains(char::is_whitespace),
+            // A blank at the end of a line goes on in the next one.
+            Feed::Text(text) if lines && text.contains(" \n") => false,
+            Feed::Text(text) => !text.contains(['\'', '"', '\\']),
+            _ => true,
+        };
+        if !known || whole || most == Some(None) {
+            return vec![with(&[Value::unknown(span)])];
+        }
+        if let (Feed::Text(text), true, Some(Some(most))) = (&self.feed, lines, most) {
+            let lines: Vec<&str> =
+                text.lines().filter(|l| !l.trim().is_empty()).take(500).collect();
+            let words = |l: &&str| {
+                l.split_whitespace().map(|w| Value::known(w, span.clone())).collect::<Vec<_>>()
+            };
+            return lines
+                .chunks(most.max(1))
+                .map(|chunk| with(&chunk.iter().flat_map(words).collect::<Vec<_>>()))
+                .collect();
+        }
+        let items = self.fed(&span, |c| c.is_whitespace() || c == '\0');
+        match most.flatten() {
+            Some(most) if most > 0 && !items.is_empty() => items.chunks(most).map(with).collect(),
+            _ => vec![with(&items)],
+        }
+    }
+
+    /// A command that runs for every item that standard input names.
+    fn each_item(&mut self, words: &[Value], token: Option<&str>, index: usize, assigns: bool) {
         let span = self.out.analysis.commands[index].span.clone();
-        let with = |more: Vec<Value>| words.iter().cloned().chain(more).collect::<Vec<_>>();
-        match (self.feed.clone(), feeds) {
-            (Feed::Text(text), Feeds::Blanks { most })
-                if !text.contains(['\'', '"', '\\'])
-                    && text.split_whitespace().count() <= MAX_ITEMS =>
-            {
-                let items: Vec<Value> =
-                    text.split_whitespace().map(|w| Value::known(w, span.clone())).collect();
-                let most = if most == 0 { MAX_ITEMS } else { most };
-                if items.is_empty() {
-                    return vec![words];
-                }
-                items.chunks(most).map(|chunk| with(chunk.to_vec())).collect()
-            }
-            (Feed::Rooted(value), Feeds::Blanks { .. } | Feeds::Items) => vec![with(vec![value])],
-            _ => vec![with(vec![Value::unknown(span)])],
+        let mut items = self.fed(&span, |c| c == '\n' || c == '\0');
+        if items.len() > MAX_ITEMS {
+            items = vec![Value::unknown(span)];
+        }
+        // A row of items writes nothing twice over in the text: none of them can be replaced.
+        self.computed += 1;
+        for item in &items {
+            let next = match token {
+                Some(token) => Next::Words {
+                    words: words.iter().map(|w| special::replace(w, token, item)).collect(),
+                    cwd: None,
+                    feeds: false,
+                },
+                None => special::fill(words, std::slice::from_ref(item)),
+            };
+            self.next(next, index, assigns);
+        }
+        self.computed -= 1;
+    }
+
+    /// What standard input names, item by item.
+    fn fed(&mut self, span: &Range<usize>, between: impl Fn(char) -> bool) -> Vec<Value> {
+        match self.feed.clone() {
+            Feed::Text(text) => text
+                .split(between)
+                .filter(|item| !item.is_empty())
+                .take(500)
+                .map(|item| Value::known(item, span.clone()))
+                .collect(),
+            feed => vec![word::value(&line(&feed), span.clone())],
         }
     }
 
     /// `bash -c TEXT name args`, `eval TEXT`.
     pub(super) fn script(&mut self, text: &Value, rest: Vec<Value>, index: usize) {
-        let eval = self
-            .out
-            .analysis
-            .commands
-            .get(index)
-            .is_some_and(|c| matches!(c.name.as_str(), "eval" | "trap"));
+        let name = self.out.analysis.commands.get(index).map(|c| c.name.clone());
+        let eval = matches!(name.as_deref(), Some("eval" | "trap"));
         self.out.command = Some(index);
-        let Some(known) = text
-            .plain()
-            .map(str::to_string)
-            .or_else(|| text.glob.then(|| text.text.clone()).flatten())
-        else {
-            if text.fed {
-                self.out.push(
-                    Word::PipeToInterpreter,
-                    Grade::Certain,
-                    Source::Program,
-                    text.span.clone(),
-                );
-            } else {
-                self.out.unknown("shell text known only at run time", text.span.clone());
+        let whole = match (&text.text, &text.outline) {
+            (Some(whole), _) => whole.clone(),
+            (None, outline) => {
+                self.unread(text.by, false, eval, &text.span);
+                // What is written of it is looked at all the same.
+                match outline {
+                    Some(outline) if outline.contains(|c: char| c.is_ascii_alphabetic()) => {
+                        outline.clone()
+                    }
+                    _ => return,
+                }
             }
-            return;
         };
+        let zsh = std::mem::replace(&mut self.zsh, name.as_deref() == Some("zsh"));
         if eval {
-            self.nested(&known, text.span.clone(), Some(index));
-            return;
+            self.nested(&whole, text.span.clone(), Some(index));
+        } else {
+            self.child(rest, |w| w.nested(&whole, text.span.clone(), Some(index)));
         }
-        self.child(rest, |w| w.nested(&known, text.span.clone(), Some(index)));
+        self.zsh = zsh;
+    }
+
+    /// Text runs that somebody prints; `piped` = into an interpreter, `own` = in this very shell.
+    fn unread(&mut self, by: Printer, piped: bool, own: bool, span: &Range<usize>) {
+        let source = Source::Program;
+        match by {
+            Printer::Settings | Printer::File => {
+                self.out.push(Word::Code, Grade::Certain, source, span.clone());
+            }
+            Printer::Stranger => {
+                self.out.push(Word::PipeToInterpreter, Grade::Certain, source, span.clone());
+            }
+            Printer::Local | Printer::Nobody if piped => {
+                self.out.push(Word::PipeToInterpreter, Grade::Certain, source, span.clone());
+            }
+            Printer::Local => {
+                self.out.push(Word::Code, Grade::Certain, source, span.clone());
+                self.out.unknown("what another program prints is run", span.clone());
+            }
+            Printer::Nobody => self.out.unknown("shell text known only at run time", span.clone()),
+        }
+        if own {
+            match by {
+                Printer::Settings => self.state.set(Key::Tainted, Some(Held::Set)),
+                _ => self.state.forget_all(),
+            }
+        }
     }
 
     /// What `trap` was told runs at the end.
     pub(super) fn traps(&mut self) {
         for (text, index, cwd) in std::mem::take(&mut self.traps) {
-            if text.start().contains('$') || cwd != self.cwd() {
+            if cwd.is_none_or(|cwd| cwd != self.cwd()) {
                 self.script(&text, Vec::new(), index);
             }
         }
@@ -165,23 +269,92 @@ impl Walker<'_> {
     /// An interpreter that reads its program from standard input.
     pub(super) fn stdin(&mut self, lang: &'static str, index: usize, words: Vec<Value>) {
         self.out.command = Some(index);
-        let span = self.out.analysis.commands[index].span.clone();
-        match self.feed.clone() {
+        let (own, span) = match self.out.analysis.commands.get(index) {
+            Some(c) => (matches!(c.name.as_str(), "." | "source"), c.span.clone()),
+            None => return,
+        };
+        let outer = std::mem::replace(&mut self.feed, Feed::None);
+        match outer.clone() {
             Feed::None => {}
-            Feed::Text(text) if lang == "shell" => {
-                let outer = std::mem::replace(&mut self.feed, Feed::None);
-                self.child(words, |w| w.nested(&text, span, Some(index)));
-                self.feed = outer;
+            Feed::Text(text) if text.contains(BLANK) => {
+                self.sketched(&text, lang, span, index, own);
             }
+            Feed::Text(text) if lang == "shell" => self.text_with(&text, span, index, own, words),
             Feed::Text(text) => {
-                let value = Value::known(text, span);
-                code::emit(&mut self.out, lang, &value, &mut Vec::new());
+                self.inline(lang, &Value::known(text, span), index);
             }
-            Feed::File(file) => self.file(&file, lang, index, words),
-            Feed::Rooted(_) | Feed::Stream => {
-                self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
+            // Statements that nobody has read change a database; no program is run.
+            Feed::Stream(_) if matches!(lang, "sql" | "mongo") => {
+                let word = Word::Named("database.write");
+                self.out.push(word, Grade::Certain, Source::Program, span);
+            }
+            Feed::File(file) => match self.out.spot(&file, Extent::Exact, false) {
+                // `sh < /dev/null`
+                Spot::Stream => {}
+                Spot::Unknown => self.out.unknown("a script known only at run time", span),
+                Spot::At(target) => {
+                    let text = self.out.written.get(&target.resolved).cloned();
+                    self.content(text, &file, lang, index, own, words);
+                }
+            },
+            Feed::Stream(by) => self.unread(by, true, own, &span),
+            Feed::Lines(_) | Feed::Names | Feed::Numbers => {
+                self.unread(Printer::Local, true, own, &span);
             }
         }
+        self.feed = outer;
+    }
+
+    /// Shell text that runs with these words from `$0` on; `own` = in this very shell.
+    fn text_with(
+        &mut self,
+        text: &str,
+        span: Range<usize>,
+        index: usize,
+        own: bool,
+        words: Vec<Value>,
+    ) {
+        if !own {
+            return self.child(words, |w| w.nested(text, span, Some(index)));
+        }
+        // `source FILE a b`: its own words while it runs; without any it sees this shell's.
+        let outer = self.positional();
+        let some = words.len() > 1;
+        if some {
+            self.set_positional(Some(Rc::new(words)));
+        }
+        self.nested(text, span, Some(index));
+        if some {
+            self.set_positional(outer);
+        }
+    }
+
+    /// A program's text of which parts are not known.
+    fn sketched(&mut self, text: &str, lang: &str, span: Range<usize>, index: usize, own: bool) {
+        let by = Value { outline: Some(text.to_string()), ..Value::unknown(span.clone()) };
+        if lang != "shell" {
+            return self.inline(lang, &by, index);
+        }
+        self.unread(Printer::Nobody, false, own, &span);
+        if own {
+            self.nested(text, span, Some(index));
+        } else {
+            self.child(Vec::new(), |w| w.nested(text, span, Some(index)));
+        }
+    }
+
+    /// A program text, and what it runs in turn.
+    fn inline(&mut self, lang: &str, value: &Value, index: usize) {
+        let mut next = Vec::new();
+        code::emit(&mut self.out, lang, value, &mut next);
+        let outer = std::mem::replace(&mut self.feed, Feed::None);
+        for next in next {
+            if self.stopped {
+                break;
+            }
+            self.next(next, index, false);
+        }
+        self.feed = outer;
     }
 
     /// A script file runs with these words from `$0` on: opaque, unless the call itself wrote it.
@@ -190,86 +363,78 @@ impl Walker<'_> {
         self.out.command = Some(index);
         self.out.cwd = self.cwd();
         let caller = self.out.analysis.commands.get(index).map(|c| c.name.clone());
-        let sourced = matches!(caller.as_deref(), Some("." | "source"));
-        if sourced && (file.pipe || file.fed) {
-            self.state.forget_all();
+        let own = matches!(caller.as_deref(), Some("." | "source"));
+        if file.pipe {
+            let feed = self.pipe(file);
+            let outer = std::mem::replace(&mut self.feed, feed);
+            self.stdin(if matches!(lang, "shell" | "") { "shell" } else { "script" }, index, words);
+            self.feed = outer;
+            return;
         }
-        if file.pipe || file.fed {
-            self.out.push(
-                Word::PipeToInterpreter,
-                Grade::Certain,
-                Source::Program,
-                file.span.clone(),
-            );
+        if file.fed {
+            self.unread(Printer::Stranger, true, own, &file.span);
             return;
         }
         let source = if program { Source::Program } else { Source::Operand };
-        let spot = self.out.spot(file, Extent::Exact, false);
-        match spot {
+        match self.out.spot(file, Extent::Exact, false) {
+            Spot::Stream if lang.is_empty() => {}
+            Spot::Stream if !matches!(file.plain(), Some("-" | "/dev/stdin" | "/dev/fd/0")) => {
+                self.unread(Printer::Nobody, false, own, &file.span);
+            }
             Spot::Stream => {
-                if lang.is_empty() {
-                    return;
-                }
-                self.stdin(if lang == "shell" { "shell" } else { "script" }, index, words);
+                self.stdin(if lang == "shell" { "shell" } else { "script" }, index, words)
             }
             Spot::Unknown => {
-                self.out.unknown("a script file known only at run time", file.span.clone())
-            }
-            Spot::At(target) => {
-                let written = self.out.written.get(&target.resolved).cloned();
-                self.out.effect(
-                    Word::Read,
-                    Grade::Certain,
-                    Some(target),
-                    None,
-                    source,
-                    file.span.clone(),
-                );
-                match written {
-                    // What a sourced file does to this shell nobody knows.
-                    None if sourced => self.state.forget_all(),
-                    None => {}
-                    Some(Some(text))
-                        if matches!(lang, "shell" | "")
-                            && (!text.starts_with("#!")
-                                || text.lines().next().is_some_and(|l| l.contains("sh"))) =>
-                    {
-                        if sourced {
-                            // Words behind the name stand for `$1` ... while it runs.
-                            let outer = self.positional();
-                            let own = words.len() > 1;
-                            if own {
-                                self.set_positional(Some(Rc::new(words)));
-                            }
-                            self.nested(&text, file.span.clone(), Some(index));
-                            if own {
-                                self.set_positional(outer);
-                            }
-                        } else {
-                            self.child(words, |w| {
-                                w.nested(&text, file.span.clone(), Some(index));
-                            });
-                        }
-                    }
-                    Some(Some(text)) => {
-                        let value = Value::known(text, file.span.clone());
-                        code::emit(
-                            &mut self.out,
-                            if lang.is_empty() { "script" } else { lang },
-                            &value,
-                            &mut Vec::new(),
-                        );
-                    }
-                    Some(None) => {
-                        self.out.push(
-                            Word::PipeToInterpreter,
-                            Grade::Certain,
-                            Source::Program,
-                            file.span.clone(),
-                        );
-                    }
+                self.out.unknown("a script file known only at run time", file.span.clone());
+                if own {
+                    self.state.forget_all();
                 }
             }
+            Spot::At(target) => {
+                let text = self.out.written.get(&target.resolved).cloned();
+                let span = file.span.clone();
+                self.out.effect(Word::Read, Grade::Certain, Some(target), None, source, span);
+                self.content(text, file, lang, index, own, words);
+            }
         }
+    }
+
+    /// A script's text, if the call wrote the file; `Some(None)` = it did, with text nobody knows.
+    fn content(
+        &mut self,
+        text: Option<Option<String>>,
+        file: &Value,
+        lang: &str,
+        index: usize,
+        own: bool,
+        words: Vec<Value>,
+    ) {
+        let span = file.span.clone();
+        // A file that runs itself is not followed again.
+        let running = match (self.out.spot(file, Extent::Exact, false), &text) {
+            (Spot::At(target), Some(Some(_))) => self.out.written.remove_entry(&target.resolved),
+            _ => None,
+        };
+        let shell = |text: &str| {
+            matches!(lang, "shell" | "")
+                && (!text.starts_with("#!")
+                    || text.lines().next().is_some_and(|l| l.contains("sh")))
+        };
+        match text {
+            Some(Some(text)) if text.contains(BLANK) => {
+                let lang = if shell(&text) { "shell" } else { lang };
+                self.sketched(&text, lang, span, index, own);
+            }
+            // What a sourced file does to this shell nobody knows.
+            None if own => self.state.forget_all(),
+            None => {}
+            Some(Some(text)) if shell(&text) => self.text_with(&text, span, index, own, words),
+            Some(Some(text)) => {
+                let lang = if lang.is_empty() { "script" } else { lang };
+                self.inline(lang, &Value::known(text, span), index);
+            }
+            Some(None) => self.unread(Printer::Stranger, true, own, &span),
+        }
+        self.out.written.extend(running);
     }
 }

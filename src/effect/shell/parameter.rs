@@ -1,9 +1,10 @@
 //! Parameters: what `$x`, `"$@"`, `${x:-y}` and `${x%.c}` stand for, as far as the call tells.
 
-use shuck_ast::{BourneParameterExpansion, ParameterOp, Pattern, SubscriptSelector, VarRef, Word};
+use shuck_ast::{BourneParameterExpansion, ParameterOp, SubscriptSelector, VarRef, Word};
 
 use super::Walker;
-use super::state::{Key, Words};
+use super::pattern::{cased, replaced};
+use super::state::{Held, Key, Words, unknown_var};
 use super::word::{Atom, Quote, atoms_of, expanded, expanded_keep, number};
 use crate::effect::path::normalise;
 use crate::effect::value::Value;
@@ -23,7 +24,120 @@ impl Walker<'_> {
             } => {
                 self.operation(reference, operator, operand_word_ast.as_deref(), inside, out);
             }
-            _ => out.push(Atom::Unknown { one: inside, fed: false }),
+            BourneParameterExpansion::Slice {
+                reference, offset_word_ast, length_word_ast, ..
+            } => self.slice_of(reference, offset_word_ast, length_word_ast.as_deref(), inside, out),
+            BourneParameterExpansion::Indirect { reference, operator: None, .. } => {
+                self.indirect(reference, inside, out)
+            }
+            BourneParameterExpansion::Indices { reference } => self.indices(reference, inside, out),
+            BourneParameterExpansion::Transformation { reference, operator } => {
+                self.transformed(reference, *operator, inside, out);
+            }
+            _ => out.push(Atom::blank(inside)),
+        }
+    }
+
+    /// `${x:1:2}`, `${a[@]:1}`.
+    pub(super) fn slice_of(
+        &mut self,
+        reference: &VarRef,
+        offset: &Word,
+        length: Option<&Word>,
+        inside: bool,
+        out: &mut Vec<Atom>,
+    ) {
+        let number = |w: &mut Self, word: &Word| {
+            w.expand_one(word, true).plain().and_then(|t| t.trim().parse::<i64>().ok())
+        };
+        let offset = number(self, offset);
+        let length = length.map(|word| number(self, word));
+        let mut own = Vec::new();
+        self.access(reference, inside, &mut own);
+        // `$@` counts from `$0`, an array from its first element, a text from its first character.
+        let list = reference.has_array_selector() || matches!(reference.name.as_str(), "@" | "*");
+        let known = !own.iter().any(|a| matches!(a, Atom::Unknown(_)));
+        let length = match length {
+            None => Some(i64::MAX),
+            Some(Some(length)) => Some(length),
+            Some(None) => None,
+        };
+        let (Some(offset), Some(length), true) = (offset, length, known || list) else {
+            // A part of a text without a slash has none either.
+            let plain = known && !own.iter().any(|a| matches!(a, Atom::Ch('/' | '.', _)));
+            out.push(if plain && inside { Atom::name() } else { Atom::blank(inside) });
+            return;
+        };
+        let pieces: Vec<&[Atom]> = if list {
+            own.split(|a| *a == Atom::Break).collect()
+        } else {
+            own.iter().filter(|a| **a != Atom::Empty).map(std::slice::from_ref).collect()
+        };
+        let count = i64::try_from(pieces.len()).unwrap_or(i64::MAX);
+        let counted = i64::from(matches!(reference.name.as_str(), "@" | "*"));
+        if counted == 1 && offset < 1 || own.iter().any(|a| list && *a == Atom::blank(false)) {
+            out.push(Atom::blank(false));
+            return;
+        }
+        let from = if offset < 0 { (count + offset).max(0) } else { offset - counted };
+        let to = if length < 0 { count + length } else { from.saturating_add(length).min(count) };
+        let mut first = true;
+        for at in from..to {
+            let Some(piece) = usize::try_from(at).ok().and_then(|at| pieces.get(at)) else { break };
+            if list && !std::mem::take(&mut first) {
+                out.push(Atom::Break);
+            }
+            out.extend_from_slice(piece);
+        }
+    }
+
+    /// `${!x}`: the variable that `x` names.
+    pub(super) fn indirect(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
+        let mut own = Vec::new();
+        self.access(reference, true, &mut own);
+        match super::word::value(&own, 0..0).plain() {
+            Some(name) if is_name(name) => self.variable(name, inside, out),
+            _ => out.push(Atom::blank(inside)),
+        }
+    }
+
+    /// `${!a[@]}`: numbers, where the array is a plain one.
+    pub(super) fn indices(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
+        match self.words(reference.name.as_str()) {
+            Some(words) => {
+                for at in 0..words.len() {
+                    if at > 0 {
+                        out.push(Atom::Break);
+                    }
+                    out.extend(super::word::quoted(&at.to_string()));
+                }
+            }
+            None => out.push(Atom::blank(inside)),
+        }
+    }
+
+    /// `${x@Q}` and its like.
+    pub(super) fn transformed(
+        &mut self,
+        reference: &VarRef,
+        operator: char,
+        inside: bool,
+        out: &mut Vec<Atom>,
+    ) {
+        let mut own = Vec::new();
+        self.access(reference, inside, &mut own);
+        let quiet = |c: char| c.is_ascii_alphanumeric() || "-_./+:,@% ".contains(c);
+        let plain = own.iter().all(|a| matches!(a, Atom::Ch(c, _) if quiet(*c)));
+        match operator {
+            'U' | 'L' | 'u' => cased(own, operator, out),
+            'E' | 'P' if plain => out.extend(own),
+            'Q' if plain => {
+                let mark = if inside { Quote::Quoted } else { Quote::Expanded };
+                out.push(Atom::Ch('\'', mark));
+                out.extend(own);
+                out.push(Atom::Ch('\'', mark));
+            }
+            _ => out.push(Atom::blank(inside)),
         }
     }
 
@@ -33,8 +147,7 @@ impl Walker<'_> {
             return self.variable(name, inside, out);
         }
         if !reference.has_array_selector() {
-            out.push(Atom::Unknown { one: inside, fed: false });
-            return;
+            return self.element(reference, inside, out);
         }
         let star = reference
             .subscript
@@ -53,44 +166,81 @@ impl Walker<'_> {
                     expanded(word, inside, out);
                 }
             }
-            None => out.push(Atom::Unknown { one: false, fed: false }),
+            None => out.push(Atom::blank(false)),
         }
     }
 
     /// `"$*"`: all words as one, with what IFS begins with between them.
     fn joined(&mut self, words: Option<&[Vec<Atom>]>, out: &mut Vec<Atom>) {
-        let known = |a: &Atom| matches!(a, Atom::Ch(_, q) if *q != Quote::Pattern);
-        match words {
-            Some(words)
-                if words.iter().flatten().all(known) && !self.state.flag(&Key::Splitting) =>
+        let between = self.separators().and_then(|s| s.chars().next());
+        match (words, between) {
+            // A glob's matches are several words of their own.
+            (Some(words), Some(between))
+                if words.len() < 2
+                    || words.iter().flatten().all(|a| {
+                        matches!(a, Atom::Ch(_, q) if *q != Quote::Pattern) || *a == Atom::Empty
+                    }) =>
             {
                 for (i, word) in words.iter().enumerate() {
                     if i > 0 {
-                        out.push(Atom::Ch(' ', Quote::Quoted));
+                        out.push(Atom::Ch(between, Quote::Quoted));
                     }
                     expanded(word, true, out);
                 }
             }
-            _ => out.push(Atom::Unknown { one: true, fed: false }),
+            _ => out.push(Atom::blank(true)),
+        }
+    }
+
+    /// `${a[1]}`.
+    fn element(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
+        let index = reference.subscript.as_ref().and_then(|s| s.word_ast.as_ref()).cloned();
+        let index = match (index, &reference.subscript) {
+            (Some(word), _) => self.expand_one(&word, true).plain().map(str::to_string),
+            (None, Some(subscript)) => {
+                let text = subscript.syntax_text(&self.source).to_string();
+                match text.strip_prefix('$') {
+                    Some(name) if is_name(name) => {
+                        let mut atoms = Vec::new();
+                        self.variable(name, true, &mut atoms);
+                        super::word::value(&atoms, 0..0).plain().map(str::to_string)
+                    }
+                    _ => Some(text),
+                }
+            }
+            _ => None,
+        };
+        let words = self.words(reference.name.as_str());
+        let number = index.and_then(|text| text.trim().parse::<i64>().ok());
+        let (Some(words), Some(number)) = (words, number) else {
+            out.push(Atom::blank(inside));
+            return;
+        };
+        let count = i64::try_from(words.len()).unwrap_or(0);
+        let at = if number < 0 { count + number } else { number };
+        match usize::try_from(at).ok().and_then(|at| words.get(at)) {
+            Some(word) => expanded(word, inside, out),
+            None if inside => out.push(Atom::Empty),
+            None => {}
         }
     }
 
     /// The value of a variable in the world that is looked at.
     pub fn words(&mut self, name: &str) -> Option<Words> {
-        let values = self.state.var(name)?;
-        let at = if values.len() > 1 {
-            let count = values.len();
-            match self.choice.iter().find(|(n, ..)| n == name) {
-                Some((_, at, _)) => *at,
-                None => {
-                    self.choice.push((name.to_string(), 0, count));
-                    0
-                }
-            }
-        } else {
-            0
-        };
+        let count = self.state.var(name)?.len();
+        let at = if count > 1 { self.chosen(name, count) } else { 0 };
         self.state.var(name)?.get(at).cloned()
+    }
+
+    /// Which of `count` ways is taken in the world that is looked at.
+    fn chosen(&mut self, name: &str, count: usize) -> usize {
+        match self.choice.iter().find(|(n, ..)| n == name) {
+            Some((_, at, _)) => *at,
+            None => {
+                self.choice.push((name.to_string(), 0, count));
+                0
+            }
+        }
     }
 
     pub(super) fn variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
@@ -114,7 +264,7 @@ impl Walker<'_> {
                             expanded(&atoms_of(one), inside, out);
                         }
                     }
-                    None => out.push(Atom::Unknown { one: false, fed: false }),
+                    None => out.push(Atom::blank(false)),
                 }
                 return;
             }
@@ -132,7 +282,7 @@ impl Walker<'_> {
             match values.filter(|_| !shifted).map(|p| p.get(index).cloned()) {
                 Some(Some(one)) => expanded(&atoms_of(&one), inside, out),
                 Some(None) if index > 0 => {}
-                _ => out.push(Atom::Unknown { one: inside, fed: false }),
+                _ => out.push(Atom::blank(inside)),
             }
             return;
         }
@@ -149,10 +299,29 @@ impl Walker<'_> {
             "HOME" => Some(self.out.place.home.clone()),
             "PWD" => self.cwd(),
             "CLAUDE_PROJECT_DIR" => Some(self.out.place.project.clone()).filter(|p| !p.is_empty()),
-            // Agents hand their environment to hooks and to the shell alike.
-            "TMPDIR" => {
-                std::env::var("TMPDIR").ok().filter(|t| t.starts_with('/')).map(|t| normalise(&t))
+            // Agents hand their environment to hooks and to the shell alike; where it is not set,
+            // it is the system's own place for such files.
+            "TMPDIR" => match std::env::var("TMPDIR").ok().filter(|t| t.starts_with('/')) {
+                Some(dir) => Some(normalise(&dir)),
+                None => {
+                    out.extend(super::word::quoted("/tmp/"));
+                    return out.push(Atom::name());
+                }
+            },
+            "USER" | "LOGNAME" => {
+                let name = self.out.place.home.rsplit('/').next().map(str::to_string);
+                match name.filter(|n| !n.is_empty()) {
+                    Some(name) => Some(name),
+                    None => return out.push(Atom::name()),
+                }
             }
+            "NVM_DIR" => Some(
+                std::env::var("NVM_DIR")
+                    .ok()
+                    .filter(|t| t.starts_with('/'))
+                    .unwrap_or_else(|| format!("{}/.nvm", self.out.place.home)),
+            ),
+            "HOSTNAME" | "HOSTTYPE" | "MACHTYPE" | "EPOCHSECONDS" => return out.push(Atom::name()),
             "OSTYPE" => Some("linux".to_string()),
             _ => None,
         };
@@ -160,7 +329,7 @@ impl Walker<'_> {
             Some(text) if !text.is_empty() => {
                 out.extend(text.chars().map(|c| Atom::Ch(c, Quote::Quoted)));
             }
-            _ => out.push(Atom::Unknown { one: inside, fed: false }),
+            _ => out.push(Atom::blank(inside)),
         }
     }
 
@@ -174,9 +343,7 @@ impl Walker<'_> {
     ) {
         let mut own = Vec::new();
         self.access(reference, inside, &mut own);
-        let several = reference.name.as_str() == "@" || reference.has_array_selector();
-        let one = inside && !several;
-        let known = !own.iter().any(|a| matches!(a, Atom::Unknown { .. }));
+        let known = !own.iter().any(|a| matches!(a, Atom::Unknown(_)));
         let empty = own.iter().all(|a| matches!(a, Atom::Empty));
         // A shell ends the expansion at the first `}`, the parser at the last.
         let braces = operand.is_some_and(|word| {
@@ -184,7 +351,7 @@ impl Walker<'_> {
             self.source.get(span).is_some_and(|t| t.replace("${", "").contains('{'))
         });
         if braces {
-            out.push(Atom::Unknown { one: inside, fed: false });
+            out.push(Atom::blank(inside));
             return;
         }
         let fallback = |walker: &mut Self, out: &mut Vec<Atom>| {
@@ -197,15 +364,27 @@ impl Walker<'_> {
         };
         match operator {
             ParameterOp::UseDefault | ParameterOp::AssignDefault => {
+                // Unset in the environment that hooks share with the shell.
+                let unset = known && empty || !known && reference.name.as_str() == "TMPDIR";
                 if known && !empty {
-                    out.extend(own);
-                } else if known {
-                    fallback(self, out);
-                } else if reference.name.as_str() == "TMPDIR" {
-                    // Unset in the environment that hooks share with the shell.
-                    fallback(self, out);
+                    return out.extend(own);
+                }
+                let mut other = Vec::new();
+                fallback(self, &mut other);
+                let told = other.iter().any(|a| matches!(a, Atom::Ch(..)));
+                if matches!(operator, ParameterOp::AssignDefault) && (unset || told) {
+                    let mut values = vec![vec![other.clone()]];
+                    if !unset {
+                        values.extend(unknown_var());
+                    }
+                    let name = reference.name.as_str().to_string();
+                    self.state.set(Key::Var(name), Some(Held::Var(values)));
+                }
+                // All that is not set has its default in one world, and nothing is known in the other.
+                if unset || told && self.chosen(":-", 2) == 0 {
+                    out.extend(other);
                 } else {
-                    out.push(Atom::Unknown { one: inside, fed: false });
+                    out.push(Atom::blank(inside));
                 }
             }
             ParameterOp::Error => out.extend(own),
@@ -213,7 +392,7 @@ impl Walker<'_> {
                 if known && !empty {
                     fallback(self, out);
                 } else if !known {
-                    out.push(Atom::Unknown { one: inside, fed: false });
+                    out.push(Atom::blank(inside));
                 }
             }
             ParameterOp::RemoveSuffixShort { pattern }
@@ -226,78 +405,28 @@ impl Walker<'_> {
                 let long = matches!(operator, ParameterOp::RemovePrefixLong { .. });
                 self.strip(own, known, pattern, true, long, inside, out);
             }
-            ParameterOp::UpperAll | ParameterOp::LowerAll if known => {
-                let upper = matches!(operator, ParameterOp::UpperAll);
-                out.extend(own.into_iter().map(|atom| match atom {
-                    Atom::Ch(c, q) if upper => Atom::Ch(c.to_ascii_uppercase(), q),
-                    Atom::Ch(c, q) => Atom::Ch(c.to_ascii_lowercase(), q),
-                    other => other,
-                }));
-            }
-            _ => out.push(Atom::Unknown { one, fed: false }),
-        }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn strip(
-        &mut self,
-        own: Vec<Atom>,
-        known: bool,
-        pattern: &Pattern,
-        front: bool,
-        long: bool,
-        inside: bool,
-        out: &mut Vec<Atom>,
-    ) {
-        let pattern = pattern.render(&self.source);
-        let plain = own
-            .iter()
-            .all(|a| matches!(a, Atom::Ch(c, q) if *q != Quote::Pattern || !"*?[".contains(*c)));
-        let simple = pattern.len() < 64 && !pattern.contains(['[', '$', '`', '(', '\\', '"', '\'']);
-        if !known || !plain || !simple || own.len() > 512 {
-            out.push(Atom::Unknown { one: inside, fed: false });
-            return;
-        }
-        let text: Vec<char> = own
-            .iter()
-            .filter_map(|a| if let Atom::Ch(c, _) = a { Some(*c) } else { None })
-            .collect();
-        let pattern: Vec<char> = pattern.chars().collect();
-        let lengths: Box<dyn Iterator<Item = usize>> =
-            if long { Box::new((0..=text.len()).rev()) } else { Box::new(0..=text.len()) };
-        for length in lengths {
-            let part = if front { &text[..length] } else { &text[text.len() - length..] };
-            if matches(&pattern, part) {
-                if front {
-                    out.extend_from_slice(&own[length..]);
-                } else {
-                    out.extend_from_slice(&own[..own.len() - length]);
+            ParameterOp::UpperAll => cased(own, 'U', out),
+            ParameterOp::LowerAll => cased(own, 'L', out),
+            ParameterOp::UpperFirst => cased(own, 'u', out),
+            ParameterOp::LowerFirst => cased(own, 'l', out),
+            ParameterOp::ReplaceFirst { pattern, replacement_word_ast, .. }
+            | ParameterOp::ReplaceAll { pattern, replacement_word_ast, .. } => {
+                let all = matches!(operator, ParameterOp::ReplaceAll { .. });
+                let pattern = self.plain_pattern(pattern);
+                let with = self.atoms(&replacement_word_ast.parts, Quote::Quoted);
+                let most = |p: &String| if p.contains('*') { 64 } else { 4096 };
+                match pattern.filter(|p| known && own.len() <= most(p)) {
+                    Some(pattern) => replaced(&own, &pattern, &with, all, out),
+                    None => out.push(Atom::blank(inside)),
                 }
-                return;
             }
         }
-        out.extend(own);
     }
 }
 
-/// A shell pattern of `*` and `?` against a text, without backtracking over more than one star.
-fn matches(pattern: &[char], text: &[char]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if p < pattern.len() && pattern[p] == '*' {
-            star = Some((p, t));
-            p += 1;
-        } else if p < pattern.len() && (pattern[p] == '?' || pattern[p] == text[t]) {
-            p += 1;
-            t += 1;
-        } else if let Some((sp, st)) = star {
-            p = sp + 1;
-            t = st + 1;
-            star = Some((sp, st + 1));
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
+/// Is it a variable's name?
+pub fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }

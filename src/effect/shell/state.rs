@@ -116,6 +116,11 @@ impl State {
                     if let Some(var) = self.var(name) {
                         child.map.insert(Key::Var(name.clone()), Held::Var(var.clone()));
                     }
+                    // `export -f`
+                    let function = Key::Function(name.clone());
+                    if let Some(held) = self.map.get(&function) {
+                        child.map.insert(function, held.clone());
+                    }
                     child.map.insert(key.clone(), Held::Set);
                 }
                 Key::Cwd | Key::Tainted => {
@@ -198,7 +203,7 @@ impl State {
 
 /// A value that nobody knows.
 pub fn unknown_var() -> Var {
-    vec![vec![vec![Atom::Unknown { one: false, fed: false }]]]
+    vec![vec![vec![Atom::blank(false)]]]
 }
 
 fn merge(key: &Key, a: Option<Held>, b: Option<Held>) -> Option<Held> {

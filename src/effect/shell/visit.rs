@@ -7,13 +7,38 @@ use shuck_ast::{
     PatternPart, Span, StmtSeq, Subscript, VarRef, Word, WordPart, WordPartNode,
 };
 
+use super::group::groups;
+use super::word::Quote;
 use super::{Feed, Walker};
+use crate::effect::value::Printer;
 
 impl Walker<'_> {
     /// Walks what a word runs.
     pub fn visit_word(&mut self, word: &Word) {
         self.doubt(word);
         self.visit_parts(&word.parts);
+        let raw = self.source.get(word.span.start.offset()..word.span.end.offset());
+        let Some(raw) = raw.filter(|r| r.contains('(') && (r.starts_with('=') || r.ends_with(')')))
+        else {
+            return;
+        };
+        let range = self.range(word.span);
+        if let Some(inner) = raw.strip_prefix("=(").and_then(|r| r.strip_suffix(')')) {
+            // zsh: the name of a file that holds what the command prints.
+            let inner = inner.to_string();
+            let mark = self.state.mark();
+            self.nested(&inner, range, self.parent);
+            self.state.rollback(mark);
+            return;
+        }
+        if !raw.starts_with(['$', '"', '\'', '<', '>', '`']) {
+            let mut runs = Vec::new();
+            let atoms = self.quietly(|w| w.atoms(&word.parts, Quote::Bare));
+            groups(atoms, &mut runs);
+            for text in runs {
+                self.nested(&text, range.clone(), self.parent);
+            }
+        }
     }
 
     fn visit_parts(&mut self, parts: &[WordPartNode]) {
@@ -31,11 +56,8 @@ impl Walker<'_> {
             | WordPart::SingleQuoted { .. }
             | WordPart::Variable(_)
             | WordPart::PrefixMatch { .. } => {}
-            WordPart::ZshQualifiedGlob(_) => {
-                let range = self.range(span);
-                self.out.command = self.parent;
-                self.out.unknown("a zsh glob with qualifiers", range);
-            }
+            // Its command, if it has one, is found with the word's groups.
+            WordPart::ZshQualifiedGlob(_) => {}
             WordPart::DoubleQuoted { parts, .. } => {
                 self.doubt_backticks(parts, span);
                 self.visit_parts(parts);
@@ -47,7 +69,7 @@ impl Walker<'_> {
                 self.doubt_body(body, span);
                 let outer = self.feed.clone();
                 if !is_input {
-                    self.feed = Feed::Stream;
+                    self.feed = Feed::Stream(Printer::Stranger);
                 }
                 self.concurrent += 1;
                 self.subshell(|w| w.seq(body));
@@ -55,6 +77,9 @@ impl Walker<'_> {
                 self.feed = outer;
             }
             WordPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
+                if let Some(text) = self.disguised(span) {
+                    return self.apart(&text, span);
+                }
                 self.arithmetic(expression_ast.as_deref(), Some(expression_word_ast), span);
             }
             WordPart::Parameter(parameter) => self.visit_parameter(parameter, span),
@@ -72,7 +97,7 @@ impl Walker<'_> {
             | WordPart::ArrayIndices(r) => self.visit_reference(r),
             WordPart::Transformation { reference, operator } => {
                 self.visit_reference(reference);
-                self.transformation(*operator, span);
+                self.transformation(reference, *operator, span);
             }
             WordPart::Substring {
                 reference,
@@ -90,12 +115,10 @@ impl Walker<'_> {
                 length_ast,
                 ..
             } => {
-                self.visit_reference(reference);
-                self.slice_parts(
-                    [
-                        (offset_ast.as_deref(), Some(offset_word_ast)),
-                        (length_ast.as_deref(), length_word_ast.as_deref()),
-                    ],
+                self.visit_slice(
+                    reference,
+                    (offset_ast.as_deref(), offset_word_ast),
+                    (length_ast.as_deref(), length_word_ast.as_deref()),
                     span,
                 );
             }
@@ -128,19 +151,62 @@ impl Walker<'_> {
                     text.push(c);
                 }
             }
-            let range = self.range(span);
-            let mark = self.state.mark();
-            self.nested(&text, range, self.parent);
-            self.state.rollback(mark);
-            return;
+            return self.apart(&text, span);
+        }
+        if body.stmts.is_empty()
+            && let Some(text) = raw.strip_prefix("$(").and_then(|t| t.strip_suffix(')'))
+            && !text.trim().is_empty()
+        {
+            // The parser gave up on it without a word.
+            let text = text.to_string();
+            return self.apart(&text, span);
         }
         self.doubt_body(body, span);
         self.subshell(|w| w.seq(body));
     }
 
+    /// Walks text that a subshell runs, as the shell reads it.
+    fn apart(&mut self, text: &str, span: Span) {
+        let range = self.range(span);
+        let mark = self.state.mark();
+        self.nested(text, range, self.parent);
+        self.state.rollback(mark);
+    }
+
+    /// `$((a); b)`: looks like arithmetic, but its brackets are those of a subshell inside `$(...)`,
+    /// whose text this is.
+    pub(super) fn disguised(&self, span: Span) -> Option<String> {
+        let raw = self.source.get(span.start.offset()..span.end.offset())?;
+        let inner = raw.strip_prefix("$((")?.strip_suffix(')')?;
+        let whole = || Some(format!("({inner}"));
+        let Some(inner) = inner.strip_suffix(')') else { return whole() };
+        let mut open = 0_usize;
+        for byte in inner.bytes() {
+            match byte {
+                b'(' => open += 1,
+                b')' if open == 0 => return whole(),
+                b')' => open -= 1,
+                _ => {}
+            }
+        }
+        None
+    }
+
     /// Arithmetic both as an expression and as a word: what one view misses, the other may show.
     fn arithmetic(&mut self, node: Option<&ArithmeticExprNode>, word: Option<&Word>, span: Span) {
         self.slice_parts([(node, word), (None, None)], span);
+    }
+
+    /// `${x:1:2}`.
+    fn visit_slice(
+        &mut self,
+        reference: &VarRef,
+        offset: (Option<&ArithmeticExprNode>, &Word),
+        length: (Option<&ArithmeticExprNode>, Option<&Word>),
+        span: Span,
+    ) {
+        self.visit_reference(reference);
+        self.slice_parts([(offset.0, Some(offset.1)), length], span);
     }
 
     fn slice_parts(
@@ -170,8 +236,18 @@ impl Walker<'_> {
         }
     }
 
-    fn transformation(&mut self, operator: char, span: Span) {
+    fn transformation(&mut self, reference: &VarRef, operator: char, span: Span) {
         if operator == 'P' {
+            let mut own = Vec::new();
+            self.quietly(|w| w.access(reference, true, &mut own));
+            let value = super::word::value(&own, self.range(span));
+            if let Some(text) = value.plain() {
+                let text = text.replace('"', "\\\"");
+                if text.contains(['$', '`']) {
+                    self.nested(&format!(": \"{text}\""), value.span.clone(), self.parent);
+                }
+                return;
+            }
             let range = self.range(span);
             self.out.command = self.parent;
             self.out.unknown("${x@P} runs what the value holds", range);
@@ -218,12 +294,10 @@ impl Walker<'_> {
                     length_word_ast,
                     ..
                 } => {
-                    self.visit_reference(reference);
-                    self.slice_parts(
-                        [
-                            (offset_ast.as_deref(), Some(offset_word_ast)),
-                            (length_ast.as_deref(), length_word_ast.as_deref()),
-                        ],
+                    self.visit_slice(
+                        reference,
+                        (offset_ast.as_deref(), offset_word_ast),
+                        (length_ast.as_deref(), length_word_ast.as_deref()),
                         span,
                     );
                 }
@@ -242,7 +316,7 @@ impl Walker<'_> {
                 }
                 BourneParameterExpansion::Transformation { reference, operator } => {
                     self.visit_reference(reference);
-                    self.transformation(*operator, span);
+                    self.transformation(reference, *operator, span);
                 }
             },
         }
@@ -319,7 +393,9 @@ impl Walker<'_> {
                     v.iter()
                         .flatten()
                         .flatten()
-                        .filter_map(|a| if let super::Atom::Ch(c, _) = a { Some(*c) } else { None })
+                        .filter_map(|a| {
+                            if let super::word::Atom::Ch(c, _) = a { Some(*c) } else { None }
+                        })
                         .collect()
                 });
                 if text.is_some_and(|t| t.contains("$(") || t.contains('`')) {
@@ -404,13 +480,14 @@ impl Walker<'_> {
                     expression_ast,
                     expression_word_ast,
                     ..
-                } => {
-                    self.arithmetic(
+                } => match self.disguised(part.span) {
+                    Some(text) => self.apart(&text, part.span),
+                    None => self.arithmetic(
                         expression_ast.as_deref(),
                         Some(expression_word_ast),
                         part.span,
-                    );
-                }
+                    ),
+                },
                 HeredocBodyPart::Parameter(parameter) => self.visit_parameter(parameter, part.span),
             }
         }

@@ -7,14 +7,16 @@
 use std::ops::Range;
 
 use shuck_ast::{
-    ArithmeticExpr, BourneParameterExpansion, HeredocBody, HeredocBodyPart, LiteralText,
-    ParameterExpansionSyntax, Span, Word, WordPart, WordPartNode,
+    ArithmeticExpr, HeredocBody, HeredocBodyPart, LiteralText, ParameterExpansionSyntax, Span,
+    Word, WordPart, WordPartNode,
 };
 
-use super::Walker;
 use super::brace::braces;
+use super::doubt::vanishes;
+use super::group::groups;
 use super::literal::literal;
-use crate::effect::value::Value;
+use super::{Feed, Walker};
+use crate::effect::value::{BLANK, Printer, Value};
 
 /// How a character came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,35 +31,55 @@ pub enum Quote {
     Pattern,
 }
 
+/// Text that is known only at run time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blank {
+    /// Neither splits nor vanishes: surely one word.
+    pub one: bool,
+    /// Holds no slash and is not `..`: a name, a number, a date.
+    pub name: bool,
+    /// Who prints it.
+    pub by: Printer,
+}
+
 /// One character of a word, or something known only at run time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Atom {
     /// A character.
     Ch(char, Quote),
-    /// Unknown text; `one` = surely one word. `fed` = a command prints it.
-    Unknown {
-        /// Neither splits nor vanishes.
-        one: bool,
-        /// What a command prints.
-        fed: bool,
-    },
+    /// Unknown text.
+    Unknown(Blank),
     /// The end of a field (`"$@"`).
     Break,
-    /// `<(cmd)`: the path of a pipe that gives what the command prints.
-    Pipe {
-        /// `<(cmd)`, not `>(cmd)`.
-        input: bool,
-    },
+    /// `<(cmd)`: the path of a pipe; an index into the walker's pipes.
+    Pipe(usize),
     /// An empty quoted string: the field exists.
     Empty,
+}
+
+impl Atom {
+    /// Unknown text that no command prints; `one` = surely one word.
+    pub const fn blank(one: bool) -> Atom {
+        Atom::Unknown(Blank { one, name: false, by: Printer::Nobody })
+    }
+
+    /// An unknown name: one word without a slash.
+    pub const fn name() -> Atom {
+        Atom::Unknown(Blank { one: true, name: true, by: Printer::Nobody })
+    }
 }
 
 /// How many fields one word may become.
 pub const MAX_FIELDS: usize = 256;
 
+/// A character of a text; the mark of an unknown part is no character.
+pub(super) fn atom(c: char, quote: Quote) -> Atom {
+    if c == BLANK { Atom::blank(true) } else { Atom::Ch(c, quote) }
+}
+
 /// The text as quoted atoms.
 pub fn quoted(text: &str) -> Vec<Atom> {
-    text.chars().map(|c| Atom::Ch(c, Quote::Quoted)).collect()
+    text.chars().map(|c| atom(c, Quote::Quoted)).collect()
 }
 
 impl Walker<'_> {
@@ -76,6 +98,7 @@ impl Walker<'_> {
         let span = self.range(first.span).start..self.range(last.span).end;
         let atoms: Vec<Atom> =
             words.iter().flat_map(|w| self.atoms(&w.parts, Quote::Bare)).collect();
+        let atoms = groups(atoms, &mut Vec::new());
         let rows = if atoms.contains(&Atom::Ch('{', Quote::Bare)) {
             braces(&atoms)
         } else {
@@ -127,12 +150,12 @@ impl Walker<'_> {
         let mut out = Vec::new();
         for (i, part) in parts.iter().enumerate() {
             if quote == Quote::Bare && self.glued(parts, i) {
-                out.push(Atom::Unknown { one: false, fed: false });
+                out.push(Atom::blank(false));
                 continue;
             }
             self.part(part, quote, &mut out);
             if out.len() > super::MAX_TEXT * 2 {
-                return vec![Atom::Unknown { one: false, fed: false }];
+                return vec![Atom::blank(false)];
             }
         }
         out
@@ -141,12 +164,15 @@ impl Walker<'_> {
     pub(super) fn part(&mut self, part: &WordPartNode, quote: Quote, out: &mut Vec<Atom>) {
         let inside = quote == Quote::Quoted;
         match &part.kind {
-            // In a nested command the text is a copy of the source, escapes and all.
-            WordPart::Literal(LiteralText::Owned(text)) if self.slice(part.span) != &**text => {
-                out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
+            // Inside `$(...)` the parser keeps a copy of the text as it is written.
+            WordPart::Literal(LiteralText::Owned(text)) if &**text == self.slice(part.span) => {
+                literal(text, quote, out)
             }
-            WordPart::Literal(LiteralText::CookedSource(text)) if quote == Quote::Bare => {
-                self.cooked(text, part.span, out);
+            WordPart::Literal(LiteralText::Owned(text)) => {
+                out.extend(text.chars().map(|c| atom(c, quote)));
+            }
+            WordPart::Literal(LiteralText::CookedSource(text)) => {
+                self.cooked(self.slice(part.span), text, quote, out)
             }
             WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
@@ -155,30 +181,41 @@ impl Walker<'_> {
                 let raw = self.slice(part.span);
                 let inner = raw.strip_prefix("$'").and_then(|r| r.strip_suffix('\''));
                 if inner.is_some_and(|i| i.contains('\\') && text.contains('\\') && i != "\\\\") {
-                    out.push(Atom::Unknown { one: true, fed: false });
+                    out.push(Atom::blank(true));
                     return;
                 }
                 if text.is_empty() {
                     out.push(Atom::Empty);
                 }
-                out.extend(text.chars().map(|c| Atom::Ch(c, Quote::Quoted)));
+                out.extend(quoted(text));
             }
             WordPart::DoubleQuoted { parts, .. } => {
-                let inner = match self.misplaced(parts, part.span) {
-                    Some(text) => text,
-                    None => self.atoms(parts, Quote::Quoted),
+                let inner = match (&parts[..], self.between_quotes(part.span)) {
+                    // No expansion in it: nothing but what stands between the quotes.
+                    ([WordPartNode { kind: WordPart::Literal(_), .. }], Some(text)) => {
+                        let mut atoms = Vec::new();
+                        literal(text, Quote::Quoted, &mut atoms);
+                        atoms
+                    }
+                    _ => match self.misplaced(parts, part.span) {
+                        Some(text) => text,
+                        None => self.atoms(parts, Quote::Quoted),
+                    },
                 };
                 // `"$@"` of nothing is nothing.
-                if inner.is_empty() && !parts.iter().any(super::doubt::vanishes) {
+                if inner.is_empty() && !parts.iter().any(vanishes) {
                     out.push(Atom::Empty);
                 }
                 out.extend(inner);
             }
             WordPart::Variable(name) => self.variable(name.as_str(), inside, out),
-            WordPart::CommandSubstitution { body, .. } => match self.printed(body) {
-                Some(atoms) => expanded(&atoms, inside, out),
-                None => out.push(Atom::Unknown { one: inside, fed: true }),
-            },
+            WordPart::CommandSubstitution { body, .. } => {
+                let atoms = self.printed(body);
+                expanded(&atoms, inside, out);
+            }
+            WordPart::ArithmeticExpansion { .. } if self.disguised(part.span).is_some() => {
+                out.push(Atom::blank(inside))
+            }
             WordPart::ArithmeticExpansion { expression_ast, .. } => {
                 match expression_ast.as_deref().map(|e| &e.kind) {
                     Some(ArithmeticExpr::Number(text)) => {
@@ -188,29 +225,64 @@ impl Walker<'_> {
                     _ => number(out),
                 }
             }
-            WordPart::ProcessSubstitution { is_input, .. } => {
-                out.push(Atom::Pipe { input: *is_input })
+            WordPart::ProcessSubstitution { body, is_input } => {
+                let feed = if *is_input { self.handed(body) } else { Feed::None };
+                self.pipes.push(feed);
+                out.push(Atom::Pipe(self.pipes.len() - 1));
             }
             WordPart::Parameter(parameter) => match &parameter.syntax {
-                ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Slice { .. }) => {
-                    let one = inside && !super::doubt::vanishes(part);
-                    out.push(Atom::Unknown { one, fed: false });
-                }
                 ParameterExpansionSyntax::Bourne(syntax) => self.parameter(syntax, inside, out),
-                ParameterExpansionSyntax::Zsh(_) => {
-                    out.push(Atom::Unknown { one: inside, fed: false })
-                }
+                ParameterExpansionSyntax::Zsh(_) => out.push(Atom::blank(inside)),
             },
+            WordPart::ZshQualifiedGlob(_) => literal(self.slice(part.span), quote, out),
             WordPart::Length(_) | WordPart::ArrayLength(_) => number(out),
+            WordPart::Substring { reference, offset_word_ast, length_word_ast, .. }
+            | WordPart::ArraySlice { reference, offset_word_ast, length_word_ast, .. } => {
+                self.slice_of(reference, offset_word_ast, length_word_ast.as_deref(), inside, out)
+            }
+            WordPart::IndirectExpansion { reference, operator: None, .. } => {
+                self.indirect(reference, inside, out)
+            }
+            WordPart::ArrayIndices(reference) => self.indices(reference, inside, out),
+            WordPart::Transformation { reference, operator } => {
+                self.transformed(reference, *operator, inside, out)
+            }
             WordPart::ArrayAccess(reference) => self.access(reference, inside, out),
             WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
                 self.operation(reference, operator, operand_word_ast.as_deref(), inside, out);
             }
-            _ => {
-                let one = inside && !super::doubt::vanishes(part);
-                out.push(Atom::Unknown { one, fed: false });
-            }
+            _ => out.push(Atom::blank(inside && !vanishes(part))),
         }
+    }
+
+    /// The text between double quotes.
+    fn between_quotes(&self, span: Span) -> Option<&str> {
+        let text = self.slice(span);
+        text.strip_prefix('$').unwrap_or(text).strip_prefix('"')?.strip_suffix('"')
+    }
+
+    /// Literal text from which the parser took all escapes or some. Behind an escaped `$` and a
+    /// continued line its place is off: then the text is read the way that begins like what stands
+    /// there.
+    fn cooked(&self, written: &str, text: &str, quote: Quote, out: &mut Vec<Atom>) {
+        let read = |text: &str| {
+            let mut atoms = Vec::new();
+            literal(text, quote, &mut atoms);
+            atoms
+        };
+        let alike = |a: &[Atom], b: &[Atom]| {
+            let letter = |a: &Atom| if let Atom::Ch(c, _) = a { Some(*c) } else { None };
+            a.iter().zip(b).take_while(|(a, b)| letter(a) == letter(b)).count()
+        };
+        let (atoms, all, some) = (read(written), quoted(text), read(text));
+        let (as_all, as_some) = (alike(&atoms, &all), alike(&atoms, &some));
+        let whole = |n: usize, other: &[Atom]| n == atoms.len() && n == other.len();
+        let inside = quote == Quote::Quoted;
+        out.extend(match () {
+            () if whole(as_all, &all) || whole(as_some, &some) => atoms,
+            () if inside && as_all > as_some => all,
+            () => some,
+        });
     }
 
     /// `~`, `~user`, at the start of a word, and behind `:` and `=` in an assignment.
@@ -260,10 +332,11 @@ impl Walker<'_> {
                 _ if own => out.extend(quoted(&home)),
                 "+" => match self.cwd() {
                     Some(cwd) => out.extend(quoted(&cwd)),
-                    None => out.push(Atom::Unknown { one: true, fed: false }),
+                    None => out.push(Atom::blank(true)),
                 },
+                "-" => self.variable("OLDPWD", true, &mut out),
                 "root" => out.extend(quoted("/root")),
-                _ => out.push(Atom::Unknown { one: true, fed: false }),
+                _ => out.push(Atom::blank(true)),
             }
             at = end;
         }
@@ -272,7 +345,8 @@ impl Walker<'_> {
 
     /// Splits a row into fields.
     fn fields(&mut self, row: &[Atom], span: &Range<usize>, out: &mut Vec<Value>) {
-        let strange = self.state.flag(&super::state::Key::Splitting);
+        let separators = self.separators();
+        let splits = |c: char| separators.as_ref().is_some_and(|s| s.contains(c));
         let mut field: Vec<Atom> = Vec::new();
         let mut open = false;
         for atom in row {
@@ -284,15 +358,15 @@ impl Walker<'_> {
                     field.clear();
                     open = false;
                 }
-                Atom::Ch(c, Quote::Expanded) if c.is_whitespace() => {
+                Atom::Ch(c, Quote::Expanded) if splits(*c) => {
                     if open {
                         out.push(value(&field, span.clone()));
                     }
                     field.clear();
                     open = false;
                 }
-                Atom::Ch(_, Quote::Expanded) if strange => {
-                    field.push(Atom::Unknown { one: false, fed: false });
+                Atom::Ch(_, Quote::Expanded) if separators.is_none() => {
+                    field.push(Atom::blank(false));
                     open = true;
                 }
                 Atom::Empty => open = true,
@@ -307,7 +381,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The text of a heredoc, if all of it is known.
+    /// The text of a heredoc, with blanks; None = a stranger prints some of it.
     pub fn heredoc(&mut self, body: &HeredocBody) -> Option<String> {
         let mut atoms = Vec::new();
         for part in &body.parts {
@@ -318,18 +392,19 @@ impl Walker<'_> {
                 }
                 HeredocBodyPart::Variable(name) => self.variable(name.as_str(), true, &mut atoms),
                 HeredocBodyPart::CommandSubstitution { body, .. } => {
-                    atoms.extend(self.printed(body)?)
+                    let printed = self.printed(body);
+                    expanded(&printed, true, &mut atoms);
                 }
-                HeredocBodyPart::ArithmeticExpansion { .. } => return None,
+                HeredocBodyPart::ArithmeticExpansion { .. } => atoms.push(Atom::name()),
                 HeredocBodyPart::Parameter(parameter) => match &parameter.syntax {
                     ParameterExpansionSyntax::Bourne(syntax) => {
                         self.parameter(syntax, true, &mut atoms)
                     }
-                    ParameterExpansionSyntax::Zsh(_) => return None,
+                    ParameterExpansionSyntax::Zsh(_) => atoms.push(Atom::blank(true)),
                 },
             }
         }
-        value(&atoms, 0..0).plain().map(str::to_string)
+        value(&atoms, 0..0).sketch().map(str::to_string)
     }
 }
 
@@ -342,11 +417,14 @@ pub fn atoms_of(value: &Value) -> Vec<Atom> {
         (Some(text), _) => quoted(text),
         (None, Some(prefix)) => {
             let mut atoms = quoted(prefix);
-            atoms.push(Atom::Unknown { one: true, fed: value.fed });
+            atoms.push(Atom::Unknown(Blank { one: true, name: value.name, by: value.by }));
             atoms
         }
-        (None, None) if value.pipe => vec![Atom::Pipe { input: value.fed }],
-        (None, None) => vec![Atom::Unknown { one: value.one, fed: value.fed }],
+        (None, None) if value.pipe => vec![Atom::Pipe(value.feed)],
+        (None, None) => {
+            let name = value.name;
+            vec![Atom::Unknown(Blank { one: name || value.one, name, by: value.by })]
+        }
     }
 }
 
@@ -358,7 +436,7 @@ pub fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
         Atom::Ch(c, Quote::Pattern) => Atom::Ch(*c, Quote::Pattern),
         Atom::Ch(c, _) if inside => Atom::Ch(*c, Quote::Quoted),
         Atom::Ch(c, _) => Atom::Ch(*c, Quote::Expanded),
-        Atom::Unknown { one, fed } => Atom::Unknown { one: *one || inside, fed: *fed },
+        Atom::Unknown(blank) => Atom::Unknown(Blank { one: blank.one || inside, ..*blank }),
         other => *other,
     }));
 }
@@ -387,45 +465,34 @@ pub fn number_var() -> super::state::Var {
 /// One field as a value.
 pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
     let special = |c: char| matches!(c, '*' | '?' | '[');
-    let mut glob = false;
-    let mut escaped = false;
-    let mut unknown = false;
-    let mut one = true;
-    let mut fed = false;
-    let mut pipe = false;
-    let mut bracket = false;
+    let (mut glob, mut escaped, mut bracket) = (false, false, false);
+    let (mut unknown, mut one) = (false, true);
+    let mut by = Printer::Nobody;
+    let mut pipe = None;
     for atom in atoms {
         match atom {
             Atom::Ch(c, Quote::Quoted) => escaped |= special(*c) || *c == '\\',
-            // An extended glob or a zsh qualifier: not followed.
-            Atom::Ch('(', Quote::Bare) => {
-                unknown = true;
-                one = false;
-            }
+            // A group that is no extended glob: not followed.
+            Atom::Ch('(', Quote::Bare) => (unknown, one) = (true, false),
             // A bracket without its other half is text (`[`, the program).
             Atom::Ch('[', _) => bracket = true,
             Atom::Ch(']', _) => glob |= bracket,
             Atom::Ch(c, _) => glob |= special(*c),
-            Atom::Unknown { one: o, fed: f } => {
+            Atom::Unknown(blank) => {
                 unknown = true;
-                one &= *o;
-                fed |= *f;
+                one &= blank.one;
+                by = by.max(blank.by);
             }
-            Atom::Pipe { input } => {
-                pipe = true;
-                fed |= *input;
-            }
-            Atom::Break => {
-                unknown = true;
-                one = false;
-            }
+            Atom::Pipe(at) => pipe = Some(*at),
+            Atom::Break => (unknown, one) = (true, false),
             Atom::Empty => {}
         }
     }
-    if pipe {
-        return Value { fed, pipe: atoms.len() == 1, span, ..Value::default() };
+    if let Some(feed) = pipe {
+        return Value { pipe: atoms.len() == 1, feed, span, ..Value::default() };
     }
     let mut text = String::new();
+    let mut name = false;
     for atom in atoms {
         match atom {
             Atom::Ch(c, Quote::Quoted) => {
@@ -435,13 +502,32 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
                 text.push(*c);
             }
             Atom::Ch(c, _) => text.push(*c),
-            Atom::Unknown { .. } => break,
-            Atom::Break | Atom::Pipe { .. } | Atom::Empty => {}
+            Atom::Unknown(blank) => {
+                name = blank.name;
+                break;
+            }
+            Atom::Break | Atom::Pipe(_) | Atom::Empty => {}
         }
     }
     if !unknown {
         return Value { text: Some(text), glob, span, ..Value::default() };
     }
+    let name = name && one && !glob;
     let prefix = (one && !text.is_empty() && !glob).then_some(text);
-    Value { text: None, prefix, fed, one: one && !glob, span, ..Value::default() }
+    let letter = |atom: &Atom| match atom {
+        Atom::Ch(c, _) => *c,
+        Atom::Break => ' ',
+        _ => BLANK,
+    };
+    let outline = Some(atoms.iter().filter(|a| **a != Atom::Empty).map(letter).collect());
+    Value {
+        prefix,
+        name,
+        one: one && !glob,
+        outline,
+        fed: by == Printer::Stranger,
+        by,
+        span,
+        ..Value::default()
+    }
 }

@@ -1,6 +1,7 @@
 //! Programs on files: find, dd, tar, ln, gzip.
 
-use super::super::effects::{Call, Feeds, Next, chdir, written};
+use super::super::effects::{Call, Next, chdir, written};
+use super::super::options;
 use super::super::table::mark;
 use super::wrap::replace;
 use crate::effect::path::{normalise, split};
@@ -59,7 +60,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                     let words =
                         args[from..end].iter().map(|a| replace(a, "{}", &item)).collect::<Vec<_>>();
                     if !words.is_empty() {
-                        next.push(Next::Words { words, cwd: None, feeds: Feeds::Nothing });
+                        next.push(Next::Words { words, cwd: None, feeds: false });
                     }
                 }
                 if starts.len() > 4 {
@@ -89,6 +90,38 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
             }
             _ => at += 1,
         }
+    }
+}
+
+/// fd: a pattern, directories, and behind `-x` a command for what is found there.
+pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
+    let run = |a: &Value| matches!(a.plain(), Some("-x" | "--exec" | "-X" | "--exec-batch"));
+    let cut = call.args.iter().position(run).unwrap_or(call.args.len());
+    let own = options::parse(call.name, &call.args[..cut], out.place.programs);
+    let mut starts: Vec<Value> =
+        own.operands.iter().skip(1).map(|i| call.args[*i].clone()).collect();
+    if starts.is_empty() {
+        starts.push(Value::known(".", call.span.clone()));
+    }
+    let extent = if own.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
+    for start in &starts {
+        out.path(Word::Read, start, extent, Grade::Certain, Source::Operand);
+    }
+    let Some(command) = call.args.get(cut + 1..).filter(|c| !c.is_empty()) else { return };
+    for start in starts.iter().take(4) {
+        let item = found(start);
+        let mut words: Vec<Value> = command.to_vec();
+        for token in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
+            words = words.iter().map(|w| replace(w, token, &item)).collect();
+        }
+        let placed = command.iter().any(|w| w.text.as_deref().is_some_and(|t| t.contains('{')));
+        if !placed {
+            words.push(item);
+        }
+        next.push(Next::Words { words, cwd: None, feeds: false });
+    }
+    if starts.len() > 4 {
+        out.unknown("fd --exec from many places", call.span.clone());
     }
 }
 
@@ -169,6 +202,18 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
                     }
                 }
             }
+        }
+    }
+    for option in call.parsed.options.iter().filter(|o| o.name == "--checkpoint-action") {
+        // One of `dot`, `echo`, ... or `exec=TEXT`.
+        match &option.value {
+            Some(value) if value.text.is_none() => {
+                out.unknown("a tar action known only at run time", value.span.clone());
+            }
+            Some(value) if value.start().starts_with("exec=") => {
+                next.push(Next::Script { text: value.rest(5), rest: Vec::new() });
+            }
+            _ => {}
         }
     }
     let reading = matches!(mode, Some('x' | 't' | 'd'));

@@ -1,6 +1,6 @@
 //! Programs that talk to others: scp and rsync, curl and wget, ssh, docker run.
 
-use super::super::effects::{Call, Feeds, Next, joined, written};
+use super::super::effects::{Call, Next, joined, sends, written};
 use super::super::options;
 use super::super::table::mark;
 use crate::effect::value::{Emitter, Spot, Value, host_of};
@@ -80,7 +80,7 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
 
 /// curl, wget: hosts, and files named after the URL.
 pub fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
-    let mut send = call.parsed.has(mark::SEND);
+    let mut send = sends(call);
     let mut urls: Vec<Value> = values.to_vec();
     for option in &call.parsed.options {
         if matches!(option.name.as_str(), "-X" | "--request" | "--method")
@@ -96,6 +96,7 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
         }
     }
     let wget = call.name == "wget";
+    send |= settings(out, call);
     for url in &urls {
         let text = url.text.as_deref().unwrap_or_default();
         if let Some(file) = text.strip_prefix("file://") {
@@ -142,31 +143,97 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
     }
 }
 
+/// Options of curl and wget whose value says in a way of its own what is read, sent or contacted.
+/// True if data leaves.
+fn settings(out: &mut Emitter, call: &Call) -> bool {
+    let mut send = false;
+    for option in &call.parsed.options {
+        let Some(value) = &option.value else { continue };
+        let text = value.text.as_deref().unwrap_or_default();
+        let mut file = None;
+        match option.name.as_str() {
+            // `name@file`, where no `=` makes it text.
+            "--data-urlencode" | "--variable" | "--url-query" => {
+                file = text.split_once('@').filter(|(name, _)| !name.contains('=')).map(|p| p.1);
+                send |= option.name == "--url-query" && file.is_some();
+            }
+            // A cookie has a `=`, all else is a file of cookies.
+            "-b" | "--cookie" if call.name == "curl" && !text.contains('=') => file = Some(text),
+            "--connect-to" => {
+                if let Some(host) = text.split(':').nth(2).filter(|h| !h.is_empty()) {
+                    let host = Value::known(host, value.span.clone());
+                    out.contact(&host, false, Source::Operand);
+                }
+            }
+            "--output-dir" => {
+                if let Some(name) = call.parsed.option("-o").and_then(|o| o.value.as_ref()) {
+                    let file = Value::known(format!("{text}/{}", name.start()), value.span.clone());
+                    out.path(Word::Write, &file, Extent::Exact, Grade::Certain, Source::Operand);
+                    written(out, &file);
+                }
+            }
+            // A line of wgetrc.
+            "-e" | "--execute" if call.name == "wget" => {
+                let (key, rest) = text.split_once('=').unwrap_or((text, ""));
+                let (key, rest) = (key.trim().replace(['_', '-'], ""), rest.trim());
+                match key.to_ascii_lowercase().as_str() {
+                    "useaskpass" => out.unknown("wget starts a program", value.span.clone()),
+                    "postfile" | "bodyfile" => {
+                        file = Some(rest);
+                        send = true;
+                    }
+                    key if key.ends_with("proxy") && key != "useproxy" => {
+                        let host = Value::known(rest, value.span.clone());
+                        out.contact(&host, false, Source::Operand);
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        if let Some(file) = file.filter(|f| !matches!(*f, "" | "-")) {
+            let file = Value::known(file, value.span.clone());
+            out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
+        }
+    }
+    send
+}
+
+/// `-o Key=Value` of ssh, scp and sftp: some name programs, some files.
+pub fn ssh_settings(out: &mut Emitter, call: &Call, found: &[options::Found]) {
+    for option in found.iter().filter(|o| o.name == "-o") {
+        let known = option.value.as_ref().and_then(|v| v.text.clone());
+        let text = known.as_deref().unwrap_or_default();
+        let (key, value) = text.split_once(['=', ' ']).unwrap_or((text, ""));
+        let key = key.trim().to_ascii_lowercase();
+        let runs = key.ends_with("command") && key != "permitlocalcommand"
+            || key.starts_with("pkcs11")
+            || matches!(key.as_str(), "include" | "securitykeyprovider" | "xauthlocation");
+        if known.is_none() || runs {
+            out.unknown("an ssh option that can name a program", call.span.clone());
+        } else if matches!(key.as_str(), "identityfile" | "certificatefile") {
+            let file = Value::known(value.trim(), call.span.clone());
+            out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
+        }
+    }
+}
+
 /// ssh: the host, then a command there.
 pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
     let Some((host, rest)) = values.split_first() else { return };
-    out.contact(host, false, Source::Operand);
+    // What it is fed goes to the other side.
+    let send = call.fed && call.parsed.option("-n").is_none();
+    out.contact(host, send, Source::Operand);
     let known = host_of(host);
     let grade = if host.text.is_some() { Grade::Certain } else { Grade::Unknown };
     out.effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
     // OpenSSH takes options behind the host as well.
-    let behind = options::parse("ssh", rest);
+    let behind = options::parse("ssh", rest, &[]);
     let rest: Vec<Value> = behind.operands.iter().map(|i| rest[*i].clone()).collect();
-    for option in call.parsed.options.iter().chain(&behind.options) {
-        if option.name == "-o"
-            && option.value.as_ref().is_none_or(|v| {
-                let text = v.start().to_ascii_lowercase();
-                v.text.is_none()
-                    || text.contains("command")
-                    || text.starts_with("pkcs11")
-                    || text.contains("include")
-            })
-        {
-            out.unknown("an ssh option that can name a program", call.span.clone());
-        }
-    }
+    ssh_settings(out, call, &call.parsed.options);
+    ssh_settings(out, call, &behind.options);
     if rest.is_empty() {
-        next.push(Next::Stdin { lang: "shell", words: Vec::new() });
+        next.push(Next::Stdin { lang: "shell" });
     } else {
         next.push(joined(&rest));
     }
@@ -202,6 +269,6 @@ pub fn docker_run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut V
         }
     }
     if values.len() > 1 {
-        next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: Feeds::Nothing });
+        next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: false });
     }
 }

@@ -1,28 +1,153 @@
 //! Programs that run others: shells, interpreters, xargs, env.
 
-use super::super::effects::{Call, Feeds, Next, role};
+use super::super::effects::{Call, Next, joined, role};
 use super::super::table::{Program, Role, mark};
-use crate::effect::value::{Emitter, Value};
+use crate::effect::value::{BLANK, Emitter, Value};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// How many rows of items parallel is followed for.
+const MAX_ROWS: usize = 32;
+/// How many lists of items.
+const MAX_LISTS: usize = 8;
 
 /// `token` in an argument becomes `item`.
 pub fn replace(arg: &Value, token: &str, item: &Value) -> Value {
-    match &arg.text {
-        Some(text) if text == token => Value { span: arg.span.clone(), ..item.clone() },
-        Some(text) if text.contains(token) => {
-            if text.contains(char::is_whitespace) {
-                // Text that a shell may read: there the item is one unknown word.
-                Value { text: Some(text.replace(token, "$__hookctl_item")), ..arg.clone() }
-            } else {
-                let before = text.split(token).next().unwrap_or_default();
-                Value {
-                    text: None,
-                    prefix: (!before.is_empty()).then(|| before.to_string()),
-                    ..arg.clone()
-                }
+    let Some(text) = arg.text.as_ref().filter(|t| t.contains(token)) else { return arg.clone() };
+    if text == token {
+        return Value { span: arg.span.clone(), ..item.clone() };
+    }
+    let inner = match (&item.text, &item.prefix) {
+        (Some(known), _) => known.clone(),
+        (None, Some(prefix)) => format!("{prefix}{BLANK}"),
+        (None, None) => BLANK.to_string(),
+    };
+    Value { text: Some(text.replace(token, &inner)), glob: arg.glob || item.glob, ..arg.clone() }
+}
+
+/// What parallel runs for a row of items: the words are shell text, the items are quoted in it.
+pub fn fill(words: &[Value], items: &[Value]) -> Next {
+    let span = words.first().or(items.first()).map_or(0..0, |w| w.span.clone());
+    if let ([], [item, ..]) = (words, items) {
+        // Without a command the items are commands.
+        return Next::Script { text: item.clone(), rest: Vec::new() };
+    }
+    let quoted = |item: &Value, change: &dyn Fn(&str) -> String| match (&item.text, &item.prefix) {
+        (Some(text), _) if item.glob => change(text),
+        (Some(text), _) => format!("'{}'", change(text).replace('\'', "'\\''")),
+        (None, Some(prefix)) => format!("'{}'{BLANK}", prefix.replace('\'', "'\\''")),
+        (None, None) => BLANK.to_string(),
+    };
+    let stem = |t: &str| match t.rsplit_once('.') {
+        Some((stem, end)) if !end.contains('/') => stem.to_string(),
+        _ => t.to_string(),
+    };
+    let base = |t: &str| t.rsplit('/').next().unwrap_or_default().to_string();
+    let dir = |t: &str| t.rsplit_once('/').map_or(".".to_string(), |(d, _)| d.to_string());
+    type Change<'a> = &'a dyn Fn(&str) -> String;
+    let marks: [(&str, Change); 5] = [
+        ("", &|t: &str| t.to_string()),
+        (".", &stem),
+        ("/", &base),
+        ("//", &dir),
+        ("/.", &|t: &str| stem(&base(t))),
+    ];
+    let mut text = String::new();
+    let mut known = true;
+    for word in words {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        match &word.text {
+            Some(word) => text.push_str(word),
+            None => known = false,
+        }
+    }
+    if !known {
+        return Next::Script { text: Value::unknown(span), rest: Vec::new() };
+    }
+    let before = text.clone();
+    for (mark, change) in marks {
+        let all = || items.iter().map(|i| quoted(i, change)).collect::<Vec<_>>().join(" ");
+        if text.contains(&format!("{{{mark}}}")) {
+            text = text.replace(&format!("{{{mark}}}"), &all());
+        }
+        for (n, item) in items.iter().enumerate() {
+            let token = format!("{{{}{mark}}}", n + 1);
+            if text.contains(&token) {
+                text = text.replace(&token, &quoted(item, change));
             }
         }
-        _ => arg.clone(),
     }
+    if before == text {
+        for item in items {
+            text.push(' ');
+            text.push_str(&quoted(item, &|t: &str| t.to_string()));
+        }
+    }
+    let text = text.trim_start().replace("{#}", "1").replace("{%}", "1");
+    Next::Script { text: Value::known(text, span), rest: Vec::new() }
+}
+
+/// parallel: a command for every item of its lists, or for every line of standard input.
+pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut Vec<Next>) {
+    let mark = |v: &Value| matches!(v.plain(), Some(":::" | ":::+" | "::::" | "::::+"));
+    let end = values.iter().position(mark).unwrap_or(values.len());
+    let mut words = values[..end].to_vec();
+    for option in call.parsed.options.iter().filter(|o| o.name == "-I") {
+        if let Some(token) = option.value.as_ref().and_then(Value::plain) {
+            let item = Value::known("{}", 0..0);
+            words = words.iter().map(|w| replace(w, token, &item)).collect();
+        }
+    }
+    if end == values.len() && call.parsed.option("-a").is_none() {
+        next.push(match words.is_empty() {
+            // Every line is a command.
+            true => Next::Stdin { lang: "shell" },
+            false => Next::Each { words, token: None },
+        });
+        return;
+    }
+    // Rows of items: every list multiplies, `:::+` goes along with the one before.
+    let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
+    let mut at = end;
+    if values[end..].iter().filter(|v| mark(v)).count() > MAX_LISTS {
+        out.unknown("more lists for parallel than are followed", call.span.clone());
+        return;
+    }
+    while at < values.len() {
+        let stop = values[at + 1..].iter().position(mark).map_or(values.len(), |n| at + 1 + n);
+        let list = &values[at + 1..stop];
+        let kind = values[at].start();
+        let items: Vec<Value> = if kind.starts_with("::::") {
+            for file in list {
+                out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
+            }
+            vec![Value::unknown(call.span.clone())]
+        } else {
+            list.to_vec()
+        };
+        if kind.ends_with('+') {
+            for (i, row) in rows.iter_mut().enumerate() {
+                row.extend(items.get(i % items.len().max(1)).cloned());
+            }
+        } else {
+            rows = rows
+                .iter()
+                .flat_map(|row| {
+                    items.iter().map(|i| [row.as_slice(), std::slice::from_ref(i)].concat())
+                })
+                .take(MAX_ROWS + 1)
+                .collect();
+        }
+        at = stop;
+    }
+    if end == values.len() {
+        rows = vec![vec![Value::unknown(call.span.clone())]];
+    }
+    if rows.len() > MAX_ROWS {
+        out.unknown("more items for parallel than are followed", call.span.clone());
+    }
+    next.extend(rows.iter().take(MAX_ROWS).map(|row| fill(&words, row)));
 }
 
 /// bash, sh, zsh ...: `-c TEXT`, a file, or standard input.
@@ -43,13 +168,10 @@ pub fn shell(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<
         return;
     }
     if call.parsed.has(mark::STDIN) || values.is_empty() || values[0].plain() == Some("-") {
-        let mut words = vec![Value::unknown(call.span.clone())];
-        let dash = values.first().and_then(Value::plain) == Some("-");
-        words.extend(values.into_iter().skip(usize::from(dash)));
-        next.push(Next::Stdin { lang: "shell", words });
+        next.push(Next::Stdin { lang: "shell" });
         return;
     }
-    next.push(Next::File { words: values, lang: "shell" });
+    next.push(Next::File { file: values[0].clone(), lang: "shell" });
 }
 
 /// python, node, perl ...: inline text was handled as an option; else a file or standard input.
@@ -80,12 +202,10 @@ pub fn interpreter(
         return;
     }
     match values.first() {
-        None => next.push(Next::Stdin { lang: program.lang, words: Vec::new() }),
-        Some(v) if v.plain() == Some("-") => {
-            next.push(Next::Stdin { lang: program.lang, words: Vec::new() })
-        }
+        None => next.push(Next::Stdin { lang: program.lang }),
+        Some(v) if v.plain() == Some("-") => next.push(Next::Stdin { lang: program.lang }),
         Some(file) => {
-            next.push(Next::File { words: vec![file.clone()], lang: program.lang });
+            next.push(Next::File { file: file.clone(), lang: program.lang });
             for value in &values[1..] {
                 role(out, call, Role::MaybePath, value, dry, next);
             }
@@ -93,74 +213,54 @@ pub fn interpreter(
     }
 }
 
-/// xargs and parallel: a command whose last operands come from standard input.
-pub fn xargs(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
-    let _ = out;
+/// xargs: a command whose last operands, or those that a token stands for, come from standard input.
+pub fn xargs(call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
     if values.is_empty() {
         return;
     }
-    let token = ["-I", "-i", "--replace"]
+    let token = ["-I", "-i", "--replace", "-J"]
         .iter()
         .find_map(|n| call.parsed.option(n))
-        .map(|o| o.value.as_ref().and_then(|v| v.plain()).unwrap_or("{}").to_string());
-    let item = Value::unknown(call.span.clone());
-    let words: Vec<Value> = match &token {
-        Some(token) if !token.is_empty() => {
-            values.iter().map(|v| replace(v, token, &item)).collect()
+        .map(|o| o.value.as_ref().and_then(|v| v.plain()).unwrap_or("{}").to_string())
+        .filter(|t| !t.is_empty());
+    if call.parsed.option("-a").is_some() {
+        // The items stand in a file, not on standard input.
+        let item = Value::unknown(call.span.clone());
+        let mut words = values;
+        match &token {
+            Some(token) => words = words.iter().map(|w| replace(w, token, &item)).collect(),
+            None => words.push(item),
         }
-        _ if call.name == "parallel" => {
-            let end =
-                values.iter().position(|v| v.start().starts_with(":::")).unwrap_or(values.len());
-            let any = values[..end].iter().any(|v| v.start().contains("{}"));
-            let mut words: Vec<Value> =
-                values[..end].iter().map(|v| replace(v, "{}", &item)).collect();
-            if !any {
-                words.push(item);
-            }
-            words
-        }
-        _ => values,
-    };
-    if words.is_empty() {
+        next.push(Next::Words { words, cwd: None, feeds: false });
         return;
     }
-    if call.name == "parallel"
-        && words.len() == 2
-        && words[0].text.as_deref().is_some_and(|t| t.contains(' '))
-    {
-        let text = words[0].text.clone().unwrap_or_default();
-        next.push(Next::Script {
-            text: Value::known(format!("{text} $__hookctl_item"), words[0].span.clone()),
-            rest: Vec::new(),
-        });
-        return;
-    }
-    let has = |names: &[&str]| names.iter().any(|n| call.parsed.option(n).is_some());
-    let feeds = if token.is_some() || call.name != "xargs" {
-        Feeds::Nothing
-    } else if has(&["-a"]) {
-        Feeds::File
-    } else if has(&["-0", "-d", "-L", "-l", "-E", "-e", "-s"]) {
-        Feeds::Items
-    } else {
-        let most = call.parsed.option("-n").and_then(|o| o.value.clone());
-        match most.map(|v| v.plain().and_then(|t| t.parse().ok())) {
-            None => Feeds::Blanks { most: 0 },
-            Some(Some(most)) => Feeds::Blanks { most },
-            Some(None) => Feeds::Items,
-        }
-    };
-    next.push(Next::Words { words, cwd: None, feeds });
+    next.push(match token {
+        Some(_) => Next::Each { words: values, token },
+        None => Next::Words { words: values, cwd: None, feeds: true },
+    });
 }
 
 /// env and sudo: assignments, then a command.
 pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emitter) {
     let mut values = values;
+    if call.name == "env" && values.first().and_then(Value::plain) == Some("-") {
+        // The old spelling of -i.
+        values.remove(0);
+    }
     for option in &call.parsed.options {
         if option.spec.is_some_and(|s| s.marks & mark::SPLITS != 0)
             && let Some(value) = &option.value
         {
             match value.plain() {
+                Some(text)
+                    if text.contains(['\\', '$', '"', '\''])
+                        && !text.contains([';', '|', '&', '<', '>', '(', '`']) =>
+                {
+                    // Its quotes are a shell's.
+                    values.insert(0, value.clone());
+                    next.push(joined(&values));
+                    return;
+                }
                 Some(text) => {
                     let mut words: Vec<Value> = text
                         .split_whitespace()
@@ -178,13 +278,13 @@ pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emit
     }
     let shell = call.name == "sudo" && ["-s", "-i"].iter().any(|n| call.parsed.option(n).is_some());
     if values.is_empty() && shell {
-        next.push(Next::Stdin { lang: "shell", words: Vec::new() });
+        next.push(Next::Stdin { lang: "shell" });
     }
     if !values.is_empty() {
         next.push(Next::Words {
             words: values,
             cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)),
-            feeds: Feeds::Nothing,
+            feeds: false,
         });
     }
 }

@@ -1,0 +1,58 @@
+//! Path texts and globs: the first line is the path or the glob, the second what it is held against.
+#![no_main]
+
+use hookctl::effect::Extent;
+use hookctl::effect::path::{Resolver, has_glob, join, normalise, split};
+use hookctl::rule::glob;
+use hookctl_fuzz::{MOST, path_is_normal, timed};
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    if text.len() > MOST {
+        return;
+    }
+    let (first, second) = text.split_once('\n').unwrap_or((text, ""));
+    timed(|| {
+        for path in [first, second] {
+            let normal = normalise(path);
+            path_is_normal(&normal);
+            assert_eq!(normalise(&normal), normal, "{path:?}");
+            let (dir, name) = split(&normal);
+            assert!(normal == "/" || normalise(&join(dir, name)) == normal, "{path:?}");
+            let mut resolver = Resolver::default();
+            if !second.contains('\0') {
+                resolver.link(&normalise(second), first);
+            }
+            let target = resolver.target(path, "/home/dev/project", Extent::Exact);
+            path_is_normal(&target.lexical);
+            path_is_normal(&target.resolved);
+        }
+    });
+    timed(|| globs(first, second));
+});
+
+fn globs(pattern: &str, text: &str) {
+    let holds = glob::matches(pattern, text);
+    if !glob::is_glob(pattern) {
+        assert_eq!(holds, pattern == text);
+    }
+    assert!(!has_glob(pattern) || glob::is_glob(pattern));
+    if holds {
+        assert!(glob::intersect(pattern, text) || glob::is_glob(text), "{pattern:?} {text:?}");
+        assert!(glob::matches_folded(pattern, text, true), "{pattern:?} {text:?}");
+    }
+    assert_eq!(
+        glob::intersect(pattern, text),
+        glob::intersect(text, pattern),
+        "{pattern:?} {text:?}"
+    );
+    // Where both mean the same, globset is the oracle: it is slow, has limits of its own and counts bytes.
+    let simple = pattern.len() <= 64
+        && !pattern.contains("**")
+        && pattern.chars().all(|c| c.is_ascii_alphanumeric() || "*?._-".contains(c))
+        && text.is_ascii();
+    if simple
+        && let Ok(oracle) = globset::GlobBuilder::new(pattern).literal_separator(false).build()
+    {
+        assert_eq!(holds, oracle.compile_matcher().is_match(text), "{pattern:?} {text:?}");
+    }
+}

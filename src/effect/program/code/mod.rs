@@ -1,0 +1,112 @@
+//! Inline programs: `python -c`, `node -e`, `awk`, `sed`, SQL, editors' commands.
+//!
+//! The general languages share a tokenizer ([`lex`]), a walk over the tokens ([`scan`]) and one
+//! table of what functions do ([`rows`]). A program of which every call is known has its effects and no
+//! more; what hides what it does is an execution that nobody understands. A call that no row speaks of
+//! runs the project's own code, as `pytest` does.
+
+mod apply;
+mod awk;
+mod generic;
+mod lex;
+mod rows;
+mod scan;
+mod sed;
+mod small;
+mod sql;
+mod val;
+
+use std::ops::Range;
+
+use self::lex::Lang;
+use self::scan::Scan;
+use self::small::Sink;
+use super::effects::Next;
+use crate::effect::value::{BLANK, Emitter, Value};
+use crate::effect::{Grade, Source, Word};
+
+pub use sql::redis;
+
+/// The effects of an inline program; what it runs in turn is put into `next`.
+pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) {
+    let span = value.span.clone();
+    if value.fed {
+        out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
+        out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
+        return;
+    }
+    // Text with gaps: what is there is read, and what the gaps add stays possible.
+    let outline = value.outline.as_ref().filter(|text| {
+        matches!(lang, "sed" | "awk" | "sql") && text.contains(|c: char| c.is_ascii_alphabetic())
+    });
+    if value.text.is_none()
+        && let Some(outline) = outline
+    {
+        let filled = Value::known(outline.replace(BLANK, "0"), span.clone());
+        out.push(Word::Code, Grade::Possible, Source::Code, span);
+        return emit(out, lang, &filled, next);
+    }
+    let Some(text) = &value.text else {
+        out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
+        out.unknown("an inline program that is known only at run time", span);
+        return;
+    };
+    let home = out.cwd.clone();
+    let (effects, runs) = (out.analysis.effects.len(), next.len());
+    match lang {
+        "sed" => sed::emit(out, text, &span, next),
+        "awk" => awk::emit(out, text, &span, next),
+        "sql" => sql::emit(out, text, &span, next),
+        "redis" => {
+            for line in text.lines() {
+                let words: Vec<Value> =
+                    line.split_whitespace().map(|w| Value::known(w, span.clone())).collect();
+                sql::redis(out, &words, &span);
+            }
+        }
+        "mongo" => sql::mongo(out, text, &span),
+        _ => {
+            out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
+            let general = match lang {
+                "python" => Some(Lang::Python),
+                "node" => Some(Lang::Js),
+                "perl" => Some(Lang::Perl),
+                "ruby" => Some(Lang::Ruby),
+                "php" => Some(Lang::Php),
+                "lua" => Some(Lang::Lua),
+                "r" => Some(Lang::R),
+                _ => None,
+            };
+            if let Some(general) = general {
+                scan_text(general, out, next, &span, text);
+            } else {
+                let mut sink = Sink { out: &mut *out, next, span: span.clone() };
+                match lang {
+                    "vim" => small::vim(&mut sink, text),
+                    "ed" => small::ed(&mut sink, text),
+                    "lisp" => small::lisp(&mut sink, text),
+                    "make" => small::make(&mut sink, text),
+                    "gdb" => small::gdb(&mut sink, text),
+                    "applescript" => small::apple(&mut sink, text),
+                    "powershell" => small::powershell(&mut sink, text),
+                    "tcl" => small::tcl(&mut sink, text),
+                    _ => generic::emit(out, lang, text, &span),
+                }
+            }
+        }
+    }
+    // sed and awk are code only where their program runs something.
+    let told = out.analysis.effects[effects..].iter().any(|e| e.word == Word::Code);
+    if next.len() > runs && !told {
+        out.push(Word::Code, Grade::Certain, Source::Code, span);
+    }
+    out.cwd = home;
+}
+
+/// The effects of a text in one of the general languages.
+fn scan_text(lang: Lang, out: &mut Emitter, next: &mut Vec<Next>, span: &Range<usize>, text: &str) {
+    Scan::new(lang, out, next, span.clone()).program(text);
+}
+
+#[cfg(test)]
+mod tests;

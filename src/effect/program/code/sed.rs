@@ -1,0 +1,123 @@
+//! sed: the commands that read, write and execute.
+
+use std::ops::Range;
+
+use crate::effect::program::Next;
+use crate::effect::value::{Emitter, Value};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// The effects of a sed program.
+pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+    if !understood(out, text.as_bytes(), span, next) {
+        out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
+        out.unknown("a sed program that may execute or is not understood", span.clone());
+    }
+}
+
+/// Behind a delimited part that begins at `at`.
+fn skip(bytes: &[u8], mut at: usize, delimiter: u8) -> Option<usize> {
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 1,
+            byte if byte == delimiter => return Some(at + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut Vec<Next>) -> bool {
+    let line =
+        |at: usize| bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| at + n);
+    let text =
+        |from: usize, to: usize| String::from_utf8_lossy(&bytes[from..to]).trim().to_string();
+    let mut file = |word: Word, name: String| {
+        let value = Value::known(name, span.clone());
+        out.path(word, &value, Extent::Exact, Grade::Certain, Source::Code);
+    };
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b' '
+            | b'\t'
+            | b'\n'
+            | b';'
+            | b'{'
+            | b'}'
+            | b','
+            | b'!'
+            | b'$'
+            | b'+'
+            | b'~'
+            | b'0'..=b'9' => at += 1,
+            b'/' => {
+                let Some(end) = skip(bytes, at + 1, b'/') else { return false };
+                at = end;
+                while matches!(bytes.get(at), Some(b'I' | b'M')) {
+                    at += 1;
+                }
+            }
+            b'\\' => {
+                let Some(delimiter) = bytes.get(at + 1) else { return false };
+                let Some(end) = skip(bytes, at + 2, *delimiter) else { return false };
+                at = end;
+            }
+            b's' | b'y' => {
+                let Some(&delimiter) = bytes.get(at + 1) else { return false };
+                let Some(end) =
+                    skip(bytes, at + 2, delimiter).and_then(|m| skip(bytes, m, delimiter))
+                else {
+                    return false;
+                };
+                at = end;
+                while at < bytes.len() && !matches!(bytes[at], b';' | b'\n' | b'}' | b' ' | b'#') {
+                    if bytes[at] == b'w' {
+                        let end = line(at);
+                        file(Word::Write, text(at + 1, end));
+                        at = end;
+                        break;
+                    }
+                    if !matches!(bytes[at], b'g' | b'p' | b'i' | b'I' | b'm' | b'M' | b'0'..=b'9') {
+                        return false;
+                    }
+                    at += 1;
+                }
+            }
+            b'p' | b'd' | b'n' | b'N' | b'=' | b'g' | b'G' | b'h' | b'H' | b'x' | b'P' | b'D'
+            | b'l' | b'L' | b'F' | b'z' | b'q' | b'Q' => {
+                at += 1;
+            }
+            b'a' | b'i' | b'c' | b'#' => {
+                while at < bytes.len() && bytes[at] != b'\n' {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'b' | b't' | b'T' | b':' | b'v' => {
+                while at < bytes.len() && !matches!(bytes[at], b';' | b'\n' | b'}') {
+                    at += 1;
+                }
+            }
+            byte @ (b'r' | b'R' | b'w' | b'W') => {
+                let end = line(at);
+                let word = if matches!(byte, b'r' | b'R') { Word::Read } else { Word::Write };
+                file(word, text(at + 1, end));
+                at = end;
+            }
+            b'e' => {
+                let end = line(at);
+                let command = text(at + 1, end);
+                if command.is_empty() || command.starts_with([';', '}']) || next.len() > 200 {
+                    return false;
+                }
+                next.push(Next::Script {
+                    text: Value::known(command, span.clone()),
+                    rest: Vec::new(),
+                });
+                at = end;
+            }
+            _ => return false,
+        }
+    }
+    true
+}

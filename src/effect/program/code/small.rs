@@ -1,0 +1,547 @@
+//! Languages that are looked at line by line: editors, Tcl, PowerShell, AppleScript, makefiles.
+
+use std::ops::Range;
+
+use super::val::HOLE;
+use crate::effect::program::Next;
+use crate::effect::value::{Emitter, Value};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// Where the effects of a text go.
+pub struct Sink<'a, 'p> {
+    /// The effects.
+    pub out: &'a mut Emitter<'p>,
+    /// What runs in turn.
+    pub next: &'a mut Vec<Next>,
+    /// The bytes of the text.
+    pub span: Range<usize>,
+}
+
+impl Sink<'_, '_> {
+    fn value(&self, text: &str) -> Value {
+        match text.find(['$', '%', '[', HOLE]) {
+            Some(at) => Value {
+                prefix: (at > 0).then(|| text[..at].to_string()),
+                ..Value::unknown(self.span.clone())
+            },
+            None => Value::known(text, self.span.clone()),
+        }
+    }
+
+    fn path(&mut self, word: Word, text: &str, extent: Extent) {
+        if text.is_empty() {
+            return;
+        }
+        let text = match text.strip_prefix("~/") {
+            Some(rest) => format!("{}/{rest}", self.out.place.home),
+            None => text.to_string(),
+        };
+        let value = self.value(&text);
+        self.out.path(word, &value, extent, Grade::Certain, Source::Code);
+    }
+
+    fn shell(&mut self, text: &str) {
+        if self.next.len() < 200 && !text.trim().is_empty() {
+            let text = Value::known(text.trim(), self.span.clone());
+            self.next.push(Next::Script { text, rest: Vec::new() });
+        }
+    }
+
+    fn hide(&mut self, why: &str) {
+        self.out.unknown(why, self.span.clone());
+    }
+
+    fn push(&mut self, word: Word) {
+        self.out.push(word, Grade::Certain, Source::Code, self.span.clone());
+    }
+}
+
+/// The string literals of a line, quotes of either kind.
+fn strings(text: &str) -> Vec<String> {
+    let (mut out, mut inner, mut quote) = (Vec::new(), String::new(), None);
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match quote {
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None => {}
+            Some(q) if c == q => {
+                out.push(std::mem::take(&mut inner));
+                quote = None;
+            }
+            Some('"') if c == '\\' => inner.extend(chars.next()),
+            Some(_) => inner.push(c),
+        }
+    }
+    out
+}
+
+/// Words of a line, quotes and braces taken off.
+fn words(text: &str) -> Vec<String> {
+    let (mut out, mut word, mut quote, mut open) = (Vec::new(), String::new(), None, false);
+    for c in text.chars() {
+        match quote {
+            None if c == '"' || c == '\'' || c == '{' && word.is_empty() => {
+                quote = Some(if c == '{' { '}' } else { c });
+                open = true;
+            }
+            None if c.is_whitespace() || c == ',' => {
+                if open || !word.is_empty() {
+                    out.push(std::mem::take(&mut word));
+                    open = false;
+                }
+            }
+            Some(q) if c == q => quote = None,
+            _ => word.push(c),
+        }
+    }
+    if open || !word.is_empty() {
+        out.push(word);
+    }
+    out
+}
+
+/// Ex commands: `:!cmd`, `:w FILE`, `:r !cmd`, and Vim script that calls out.
+pub fn vim(sink: &mut Sink, text: &str) {
+    for line in text.split(['\n', '|']) {
+        let line = line.trim().trim_start_matches(':').trim_start();
+        // A range: `%`, `1,$`, `'<,'>`, `.`
+        let command =
+            line.trim_start_matches(|c: char| c.is_ascii_digit() || "%$.,;+-'<>*".contains(c));
+        let (name, rest) = command
+            .split_at(command.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(command.len()));
+        let rest = rest.trim();
+        let body = rest.trim_start_matches('!').trim();
+        match name {
+            "" if command.starts_with('!') => sink.shell(command.trim_start_matches('!')),
+            "w" | "wq" | "write" | "x" | "up" | "update" | "sav" | "saveas" | "wn" => {
+                if let Some(shell) = rest
+                    .strip_prefix('!')
+                    .filter(|_| name == "w" && rest.len() > 1 && line.contains("w !"))
+                {
+                    sink.shell(shell);
+                } else {
+                    sink.path(Word::Write, body.trim_start_matches(">>").trim(), Extent::Exact);
+                }
+            }
+            "r" | "read" => match rest.strip_prefix('!') {
+                Some(shell) => sink.shell(shell),
+                None => sink.path(Word::Read, body, Extent::Exact),
+            },
+            "so" | "source" | "ru" | "runtime" | "luafile" | "pyfile" | "py3file" => {
+                sink.path(Word::Read, body, Extent::Exact)
+            }
+            "e" | "edit" | "sp" | "vs" | "split" | "vsplit" | "tabe" | "tabnew" | "view" => {
+                sink.path(Word::Read, body, Extent::Exact)
+            }
+            "cd" | "lcd" => sink.out.cwd = None,
+            "terminal" | "term" => sink.shell(rest),
+            "python" | "py" | "py3" | "python3" | "pyx" => {
+                super::scan_text(super::Lang::Python, sink.out, sink.next, &sink.span, rest)
+            }
+            "lua" => super::scan_text(super::Lang::Lua, sink.out, sink.next, &sink.span, rest),
+            "perl" | "ruby" | "mzscheme" | "exe" | "execute" => {
+                sink.hide("an editor command that may execute")
+            }
+            "norm" | "normal" if rest.contains(['!', ':']) => {
+                sink.hide("an editor command that may execute")
+            }
+            _ => {}
+        }
+        for (call, kind) in [
+            ("system(", 0),
+            ("systemlist(", 0),
+            ("term_start(", 0),
+            ("job_start(", 0),
+            ("jobstart(", 0),
+            ("writefile(", 1),
+            ("delete(", 2),
+            ("rename(", 1),
+            ("libcall(", 3),
+            ("feedkeys(", 3),
+            ("eval(", 3),
+        ] {
+            let Some(at) = line.find(call) else { continue };
+            let texts = strings(&line[at..]);
+            match (kind, texts.last(), texts.first()) {
+                (0, _, Some(text)) => sink.shell(&text.clone()),
+                (1, Some(last), _) => sink.path(Word::Write, &last.clone(), Extent::Exact),
+                (2, _, Some(text)) => {
+                    let tree = texts.iter().any(|t| t == "rf");
+                    sink.path(
+                        Word::Delete,
+                        &text.clone(),
+                        if tree { Extent::Tree } else { Extent::Exact },
+                    );
+                }
+                _ => sink.hide("an editor command that may execute"),
+            }
+        }
+    }
+}
+
+/// ed scripts: `w FILE`, `!cmd`, `r !cmd`.
+pub fn ed(sink: &mut Sink, text: &str) {
+    let mut inserts = false;
+    for line in text.lines() {
+        if inserts {
+            inserts = line != ".";
+            continue;
+        }
+        let command =
+            line.trim_start_matches(|c: char| c.is_ascii_digit() || "%$.,;+- ".contains(c));
+        match command.as_bytes().first() {
+            Some(b'a' | b'i' | b'c') if command.len() < 3 => inserts = true,
+            Some(b'!') => sink.shell(&command[1..]),
+            Some(b'w' | b'W' | b'r' | b'e' | b'E' | b'f') => {
+                let rest = command[1..].trim_start_matches('q').trim();
+                match rest.strip_prefix('!') {
+                    Some(shell) => sink.shell(shell),
+                    None => {
+                        let word =
+                            if command.starts_with(['w', 'W']) { Word::Write } else { Word::Read };
+                        sink.path(word, rest, Extent::Exact);
+                    }
+                }
+            }
+            Some(b'g' | b'v') if command.contains('!') => {
+                sink.hide("an editor command that may execute")
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The part of a text in which the arguments of one call stand.
+fn head(text: &str) -> &str {
+    let mut end = text.len().min(1000);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Emacs Lisp: the functions that run, write and delete.
+pub fn lisp(sink: &mut Sink, text: &str) {
+    for (at, _) in text.match_indices('(') {
+        let rest = &text[at + 1..];
+        let end = head(rest).find(|c: char| c.is_whitespace() || c == ')' || c == '(').unwrap_or(0);
+        if sink.next.len() + sink.out.analysis.effects.len() > 600 {
+            sink.hide("more effects than are followed");
+            return;
+        }
+        let name = &rest[..end];
+        let tail = &rest[end..];
+        let first = || strings(head(tail)).into_iter().next();
+        match name {
+            "shell-command"
+            | "shell-command-to-string"
+            | "async-shell-command"
+            | "compile"
+            | "process-lines" => match first() {
+                Some(text) => sink.shell(&text),
+                None => sink.hide("shell text known only at run time"),
+            },
+            "call-process" | "start-process" | "make-process" | "eval" | "load" | "eval-buffer"
+            | "term" => sink.hide("Lisp that may execute"),
+            "delete-file" => {
+                sink.path(Word::Delete, &first().unwrap_or_else(|| HOLE.to_string()), Extent::Exact)
+            }
+            "delete-directory" => {
+                sink.path(Word::Delete, &first().unwrap_or_else(|| HOLE.to_string()), Extent::Tree)
+            }
+            "write-file" | "write-region" | "append-to-file" => {
+                let all = strings(head(tail));
+                sink.path(
+                    Word::Write,
+                    &all.last().cloned().unwrap_or_else(|| HOLE.to_string()),
+                    Extent::Exact,
+                );
+            }
+            "find-file" | "insert-file-contents" | "load-file" => {
+                sink.path(Word::Read, &first().unwrap_or_else(|| HOLE.to_string()), Extent::Exact)
+            }
+            "rename-file" | "copy-file" => {
+                let all = strings(head(tail));
+                sink.path(
+                    Word::Write,
+                    &all.get(1).cloned().unwrap_or_else(|| HOLE.to_string()),
+                    Extent::Exact,
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A makefile: its recipes and `$(shell ...)` are shell text.
+pub fn make(sink: &mut Sink, text: &str) {
+    for line in text.split('\n') {
+        if let Some(at) = line.find("$(shell") {
+            let inner = &line[at + 7..];
+            sink.shell(&inner[..inner.rfind(')').unwrap_or(inner.len())]);
+        }
+        let recipe = match line.strip_prefix('\t') {
+            Some(recipe) => recipe,
+            None => match line.split_once(';') {
+                Some((head, recipe)) if head.contains(':') => recipe,
+                _ => continue,
+            },
+        };
+        sink.shell(&recipe.trim_start_matches(['@', '-', '+']).replace("$$", "$"));
+    }
+}
+
+/// gdb commands.
+pub fn gdb(sink: &mut Sink, text: &str) {
+    for line in text.lines() {
+        let (name, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        match name {
+            "shell" | "!" | "make" => sink.shell(rest),
+            "python" | "py" | "pi" => {
+                super::scan_text(super::Lang::Python, sink.out, sink.next, &sink.span, rest)
+            }
+            "source" | "so" => sink.path(Word::Read, rest, Extent::Exact),
+            "dump" | "generate-core-file" => sink.hide("a debugger command that writes"),
+            "pipe" | "|" => sink.hide("a debugger command that executes"),
+            "call" | "print" | "p" if rest.contains("system(") || rest.contains("exec") => {
+                sink.hide("a debugger command that executes")
+            }
+            _ if line.trim_start().starts_with('!') => sink.shell(&line.trim_start()[1..]),
+            _ => {}
+        }
+    }
+}
+
+/// AppleScript and JavaScript for Automation.
+pub fn apple(sink: &mut Sink, text: &str) {
+    let lower = text.to_ascii_lowercase();
+    let mut rest = 0;
+    while let Some(n) = lower
+        .get(rest..)
+        .and_then(|t| t.find("do shell script").or_else(|| t.find("doshellscript(")))
+    {
+        let at = rest + n;
+        if rest > 0 && sink.next.len() > 60 || at > 20_000 {
+            sink.hide("more shell text than is followed");
+            break;
+        }
+        let line = head(text.get(at..).unwrap_or_default()).lines().next().unwrap_or_default();
+        let tail = line.get(14..).unwrap_or_default();
+        let literal = tail
+            .trim_start_matches(|c: char| c.is_alphabetic() || c == ' ' || c == '(')
+            .starts_with(['"', '\'']);
+        match strings(tail).first() {
+            Some(text) if literal => sink.shell(&text.clone()),
+            _ => sink.hide("shell text known only at run time"),
+        }
+        if line.contains(" & ") {
+            sink.hide("shell text of which a part is known only at run time");
+        }
+        if line.to_ascii_lowercase().contains("administrator privileges") {
+            sink.push(Word::Privilege);
+        }
+        rest = at + 14;
+    }
+    if [
+        "do script",
+        "run script",
+        "load script",
+        "keystroke",
+        "key code",
+        "delete ",
+        "empty trash",
+        "empty the trash",
+        "shut down",
+        "restart",
+        "log out",
+        "erase",
+        "eval(",
+    ]
+    .iter()
+    .any(|w| lower.contains(w))
+    {
+        sink.hide("a script that may execute or delete");
+    }
+}
+
+/// What PowerShell's commands do: names, then a role for the first operand.
+const CMDLETS: &[(&str, &str)] = &[
+    (" remove-item ri rm del erase rmdir rd clear-recyclebin remove-itemproperty ", "delete"),
+    (
+        " set-content sc out-file add-content ac tee-object new-item ni export-csv export-clixml clear-content mkdir md ",
+        "write",
+    ),
+    (" get-content gc cat type get-childitem gci ls dir import-csv select-string ", "read"),
+    (" move-item mi mv move rename-item ren ", "move"),
+    (" copy-item ci cp copy cpi ", "copy"),
+    (" invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer ", "url"),
+    (" invoke-expression iex ", "iex"),
+    (" start-process saps start invoke-command icm ", "run"),
+    (" stop-process kill spps ", "process"),
+    (
+        " stop-computer restart-computer format-volume clear-disk initialize-disk remove-partition stop-service set-service set-executionpolicy ",
+        "system",
+    ),
+    (" import-module ipmo add-type invoke-item ii ", "hide"),
+];
+
+/// PowerShell, statement by statement.
+pub fn powershell(sink: &mut Sink, text: &str) {
+    let encoded =
+        text.len() > 40 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+    if encoded {
+        sink.hide("an encoded PowerShell command");
+        return;
+    }
+    let mut fetched = false;
+    for statement in text.split([';', '\n', '|', '&', '{', '}', '(', ')']) {
+        let words = words(statement);
+        let first = words
+            .iter()
+            .position(|w| !w.is_empty() && w != "=" && !w.starts_with('$'))
+            .unwrap_or(0);
+        let Some(name) = words.get(first) else { continue };
+        let name = name.to_ascii_lowercase();
+        if statement.to_ascii_lowercase().contains("downloadstring")
+            || statement.to_ascii_lowercase().contains("downloadfile")
+        {
+            fetched = true;
+            sink.push(Word::Network);
+        }
+        if statement.contains("[System.IO.")
+            || statement.contains("[IO.")
+            || statement.contains("::") && !statement.contains("::Now")
+        {
+            sink.hide("PowerShell that calls .NET");
+        }
+        let Some((_, role)) =
+            CMDLETS.iter().find(|(names, _)| names.contains(&format!(" {name} ")))
+        else {
+            continue;
+        };
+        // Operands: what is no option, and the values of the options that name paths.
+        let mut operands: Vec<&str> = Vec::new();
+        let mut recurse = false;
+        let mut skip = false;
+        for word in &words[first + 1..] {
+            let lower = word.to_ascii_lowercase();
+            if lower.starts_with('-') && lower.len() > 1 {
+                recurse |= lower.starts_with("-r");
+                skip = matches!(
+                    lower.as_str(),
+                    "-value"
+                        | "-filter"
+                        | "-include"
+                        | "-exclude"
+                        | "-erroraction"
+                        | "-ea"
+                        | "-encoding"
+                        | "-itemtype"
+                        | "-type"
+                        | "-method"
+                        | "-argumentlist"
+                        | "-body"
+                        | "-headers"
+                        | "-outfile"
+                        | "-o"
+                );
+                continue;
+            }
+            if !std::mem::take(&mut skip) {
+                operands.push(word);
+            }
+        }
+        let extent = if recurse { Extent::Tree } else { Extent::Exact };
+        let operand = operands.first().copied().unwrap_or("$input").replace('\\', "/");
+        match *role {
+            "delete" => {
+                for operand in
+                    operands.iter().copied().chain(operands.is_empty().then_some("$input"))
+                {
+                    sink.path(Word::Delete, &operand.replace('\\', "/"), extent);
+                }
+            }
+            "write" => sink.path(Word::Write, &operand, Extent::Exact),
+            "read" if operand != "$input" => sink.path(Word::Read, &operand, extent),
+            "move" | "copy" => {
+                sink.path(Word::Read, &operand, extent);
+                if *role == "move" {
+                    sink.path(Word::Delete, &operand, Extent::Tree);
+                }
+                sink.path(
+                    Word::Write,
+                    &operands.get(1).copied().unwrap_or(".").replace('\\', "/"),
+                    extent,
+                );
+            }
+            "url" => {
+                fetched = true;
+                let value = sink.value(&operand);
+                let send = statement.to_ascii_lowercase().contains("-body")
+                    || statement.to_ascii_lowercase().contains("-infile");
+                sink.out.contact(&value, send, Source::Code);
+            }
+            "iex"
+                if fetched
+                    || text.to_ascii_lowercase().contains("iwr")
+                    || text.to_ascii_lowercase().contains("downloadstring") =>
+            {
+                sink.push(Word::PipeToInterpreter)
+            }
+            "iex" | "hide" => sink.hide("PowerShell that runs text"),
+            "run" => {
+                let words: Vec<Value> = operands.iter().map(|w| sink.value(w)).collect();
+                sink.next.push(Next::Words { words, cwd: None, feeds: false });
+            }
+            "process" => sink.push(Word::Process),
+            "system" => sink.push(Word::System),
+            _ => {}
+        }
+    }
+}
+
+/// Tcl and Expect, command by command.
+pub fn tcl(sink: &mut Sink, text: &str) {
+    for command in text.split([';', '\n', '[', ']']) {
+        let words = words(command);
+        let word = |n: usize| words.get(n).map_or("", String::as_str);
+        let values = |sink: &Sink, from: usize| -> Vec<Value> {
+            words.iter().skip(from).map(|w| sink.value(w)).collect()
+        };
+        match word(0) {
+            "exec" | "spawn" | "open" if word(0) != "open" => {
+                let words = values(sink, 1);
+                sink.next.push(Next::Words { words, cwd: None, feeds: false });
+            }
+            "system" => sink.shell(&words[1..].join(" ")),
+            "open" => match word(1).strip_prefix('|') {
+                Some(shell) => sink.shell(shell),
+                None => {
+                    let write = word(2).contains(['w', 'a', '+']);
+                    sink.path(if write { Word::Write } else { Word::Read }, word(1), Extent::Exact);
+                }
+            },
+            "file" => match word(1) {
+                "delete" => {
+                    for path in words.iter().skip(2).filter(|w| !w.starts_with('-')) {
+                        sink.path(Word::Delete, path, Extent::Tree);
+                    }
+                }
+                "rename" | "copy" | "mkdir" | "link" | "attributes" => {
+                    if let Some(last) = words.last() {
+                        sink.path(Word::Write, last, Extent::Exact);
+                    }
+                }
+                _ => {}
+            },
+            "source" => sink.path(Word::Read, word(1), Extent::Exact),
+            "eval" | "uplevel" | "subst" | "load" | "send" | "socket" | "interp" | "interact" => {
+                sink.hide("a Tcl program that may execute")
+            }
+            _ if command.trim_start().starts_with('$') => {
+                sink.hide("a Tcl program that may execute")
+            }
+            _ => {}
+        }
+    }
+}

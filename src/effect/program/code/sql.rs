@@ -1,0 +1,601 @@
+//! SQL and the command languages of the database clients, statement by statement.
+
+use std::ops::Range;
+
+use crate::effect::program::Next;
+use crate::effect::value::{Emitter, Value};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// A word, a string (`'`), a quoted name (`"`), or one other byte.
+struct Token {
+    kind: u8,
+    text: String,
+}
+
+/// What statements do to the data.
+const DROP: Word = Word::Named("database.drop");
+const ALL: Word = Word::Named("database.delete-all");
+const WRITE: Word = Word::Named("database.write");
+
+/// SQL that an inline program hands to a driver: effects only where the text is SQL.
+pub fn embedded(out: &mut Emitter, text: &str, span: &Range<usize>) {
+    let first =
+        text.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    let first = first.to_ascii_lowercase();
+    if matches!(
+        first.as_str(),
+        "select"
+            | "insert"
+            | "update"
+            | "delete"
+            | "drop"
+            | "truncate"
+            | "alter"
+            | "create"
+            | "with"
+            | "grant"
+            | "revoke"
+            | "copy"
+            | "attach"
+            | "replace"
+            | "merge"
+            | "load"
+    ) {
+        emit(out, text, span, &mut Vec::new());
+    }
+}
+
+/// The effects of a client's text: statements, `\x` and `.x` commands.
+pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut fresh = true;
+    let mut good = true;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        let rest = &bytes[at..];
+        let begin = tokens.is_empty();
+        match byte {
+            b'\n' => {
+                fresh = true;
+                at += 1;
+                continue;
+            }
+            b' ' | b'\t' | b'\r' => at += 1,
+            b';' => {
+                statement(out, &tokens, span, next);
+                tokens.clear();
+                at += 1;
+                // `.x` commands begin a line, or the text of an argument.
+                continue;
+            }
+            b'-' if rest.starts_with(b"--") => at = line_end(bytes, at),
+            b'#' if begin => at = line_end(bytes, at),
+            b'/' if rest.starts_with(b"/*") => match text[at + 2..].find("*/") {
+                // MySQL runs what stands in `/*! */`.
+                Some(_) if rest.starts_with(b"/*!") => {
+                    at += 3;
+                    while at < bytes.len() && bytes[at].is_ascii_digit() {
+                        at += 1;
+                    }
+                }
+                Some(n) => at += n + 4,
+                None => {
+                    good = false;
+                    break;
+                }
+            },
+            b'*' if rest.starts_with(b"*/") => at += 2,
+            b'.' if begin && fresh => {
+                let end = line_end(bytes, at);
+                dotted(out, &text[at + 1..end], span, next);
+                at = end;
+            }
+            b's' | b'S'
+                if begin
+                    && fresh
+                    && text.get(at..at + 7).is_some_and(|t| t.eq_ignore_ascii_case("system ")) =>
+            {
+                let end = line_end(bytes, at);
+                let command = text[at + 7..end].trim_end_matches(';');
+                next.push(Next::Script {
+                    text: Value::known(command, span.clone()),
+                    rest: Vec::new(),
+                });
+                at = end;
+            }
+            b'\\' => {
+                let end = line_end(bytes, at);
+                backslash(out, &text[at + 1..end], span, next);
+                if !begin {
+                    statement(out, &tokens, span, next);
+                    tokens.clear();
+                }
+                at = end;
+            }
+            b'\'' | b'"' | b'`' => {
+                let escapes = tokens.last().is_some_and(|t| t.text == "e");
+                let (mut inner, mut n, mut closed) = (Vec::new(), at + 1, false);
+                while n < bytes.len() {
+                    if bytes[n] == byte {
+                        if bytes.get(n + 1) != Some(&byte) {
+                            closed = true;
+                            break;
+                        }
+                        n += 1;
+                    } else if bytes[n] == b'\\'
+                        && (escapes
+                            || byte == b'\''
+                                && bytes.get(n + 1) == Some(&b'\'')
+                                && bytes
+                                    .get(n + 2)
+                                    .is_some_and(|b| !matches!(b, b' ' | b';' | b',' | b')')))
+                    {
+                        n += 1;
+                    }
+                    inner.extend(bytes.get(n));
+                    n += 1;
+                }
+                good &= closed;
+                let text = String::from_utf8_lossy(&inner).into_owned();
+                tokens.push(Token { kind: if byte == b'\'' { b'\'' } else { b'"' }, text });
+                at = n + 1;
+            }
+            b'$' if dollar(&text[at..]).is_some() => {
+                let mark = dollar(&text[at..]).unwrap_or_default();
+                let from = at + mark.len();
+                match text[from..].find(mark) {
+                    Some(n) => {
+                        tokens.push(Token { kind: b'\'', text: text[from..from + n].to_string() });
+                        at = from + n + mark.len();
+                    }
+                    None => {
+                        good = false;
+                        break;
+                    }
+                }
+            }
+            _ if byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80 => {
+                let from = at;
+                while at < bytes.len()
+                    && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_' || bytes[at] >= 0x80)
+                {
+                    at += 1;
+                }
+                tokens.push(Token { kind: b'w', text: text[from..at].to_ascii_lowercase() });
+            }
+            _ => {
+                tokens.push(Token { kind: byte, text: char::from(byte).to_string() });
+                at += 1;
+            }
+        }
+        if at < bytes.len() && bytes[at] != b'\n' && !matches!(byte, b' ' | b'\t' | b'\r') {
+            fresh = false;
+        }
+    }
+    statement(out, &tokens, span, next);
+    if !good {
+        out.unknown("SQL whose text does not end", span.clone());
+    }
+}
+
+fn line_end(bytes: &[u8], from: usize) -> usize {
+    bytes[from..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| from + n)
+}
+
+/// `$$` or `$tag$`.
+fn dollar(text: &str) -> Option<&str> {
+    let n = text[1..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
+    (text.as_bytes()[1 + n] == b'$' && !text.as_bytes()[1].is_ascii_digit()).then(|| &text[..n + 2])
+}
+
+fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mut Vec<Next>) {
+    let word = |n: usize| tokens.get(n).filter(|t| t.kind == b'w').map_or("", |t| t.text.as_str());
+    let has = |name: &str| tokens.iter().any(|t| t.kind == b'w' && t.text == name);
+    let push = |out: &mut Emitter, word: Word| {
+        out.push(word, Grade::Certain, Source::Code, span.clone());
+    };
+    let file = |out: &mut Emitter, kind: Word, name: &str| {
+        out.path(
+            kind,
+            &Value::known(name, span.clone()),
+            Extent::Exact,
+            Grade::Certain,
+            Source::Code,
+        );
+    };
+    // EXPLAIN only shows a plan, unless it is to ANALYZE.
+    let start = match word(0) {
+        "explain" | "describe" if !has("analyze") => return,
+        "explain" => match tokens.iter().position(|t| {
+            matches!(t.text.as_str(), "select" | "insert" | "update" | "delete" | "with" | "merge")
+        }) {
+            Some(n) => n,
+            None => return,
+        },
+        _ => 0,
+    };
+    let tokens = &tokens[start.min(tokens.len())..];
+    let word = |n: usize| {
+        let _ = &word;
+        tokens.get(n).filter(|t| t.kind == b'w').map_or("", |t| t.text.as_str())
+    };
+    let text_after = |name: &str| {
+        tokens
+            .iter()
+            .position(|t| t.kind == b'w' && t.text == name)
+            .and_then(|n| tokens[n + 1..].iter().take(2).find(|t| matches!(t.kind, b'\'' | b'"')))
+            .map(|t| t.text.clone())
+    };
+    match word(0) {
+        "drop" | "truncate" => push(out, DROP),
+        "delete" | "update" => push(out, if everything(tokens) { ALL } else { WRITE }),
+        "with" => {
+            // A common table expression may itself change data.
+            let mut depth = 0;
+            let mut found = None;
+            for (n, token) in tokens.iter().enumerate() {
+                match token.kind {
+                    b'(' => depth += 1,
+                    b')' => depth -= 1,
+                    b'w' if matches!(
+                        token.text.as_str(),
+                        "delete" | "update" | "insert" | "merge"
+                    ) =>
+                    {
+                        let verb = depth == 0 || n > 0 && tokens[n - 1].kind == b'(';
+                        if verb && found.is_none() {
+                            found = Some(n);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(n) = found {
+                push(
+                    out,
+                    if matches!(tokens[n].text.as_str(), "delete" | "update")
+                        && everything(&tokens[n..])
+                    {
+                        ALL
+                    } else {
+                        WRITE
+                    },
+                );
+            }
+        }
+        "copy" => {
+            let to = tokens.iter().any(|t| t.kind == b'w' && t.text == "to");
+            if let Some(n) = tokens.iter().position(|t| t.kind == b'w' && t.text == "program") {
+                if let Some(text) = tokens.get(n + 1) {
+                    next.push(Next::Script {
+                        text: Value::known(text.text.clone(), span.clone()),
+                        rest: Vec::new(),
+                    });
+                }
+            } else if let Some(name) = text_after(if to { "to" } else { "from" }) {
+                file(out, if to { Word::Write } else { Word::Read }, &name);
+            }
+            if !to {
+                push(out, WRITE);
+            }
+        }
+        "load" => {
+            if let Some(name) = text_after("infile")
+                .or_else(|| tokens.iter().find(|t| t.kind == b'\'').map(|t| t.text.clone()))
+            {
+                file(out, Word::Read, &name);
+            }
+            if word(1) == "data" {
+                push(out, WRITE);
+            } else {
+                out.unknown("a database that loads code", span.clone());
+            }
+        }
+        "attach" => {
+            if let Some(name) = tokens.iter().find(|t| matches!(t.kind, b'\'' | b'"')) {
+                file(out, Word::Read, &name.text);
+                file(out, Word::Write, &name.text);
+            }
+        }
+        "install" if tokens.len() < 6 => out.unknown("a database that loads code", span.clone()),
+        "do" => {
+            push(out, WRITE);
+            out.unknown("a block of code in a database", span.clone());
+        }
+        "source" => {
+            let name: String = tokens[1..].iter().map(|t| t.text.as_str()).collect();
+            file(out, Word::Read, &name);
+        }
+        "insert" | "replace" | "merge" | "alter" | "create" | "grant" | "revoke" | "rename"
+        | "comment" | "reindex" | "vacuum" | "cluster" | "refresh" | "call" | "exec"
+        | "execute" | "import" | "optimize" | "kill" | "reassign" | "lock" | "upsert" | "purge" => {
+            push(out, WRITE)
+        }
+        _ => {}
+    }
+    if matches!(word(0), "exec" | "execute")
+        && tokens.iter().any(|t| t.text == "xp_cmdshell")
+        && let Some(text) = tokens.iter().find(|t| t.kind == b'\'')
+    {
+        next.push(Next::Script {
+            text: Value::known(text.text.clone(), span.clone()),
+            rest: Vec::new(),
+        });
+    }
+    if let Some(name) = text_after("outfile").or_else(|| text_after("dumpfile")) {
+        file(out, Word::Write, &name);
+    }
+    if ["load_extension", "sys_exec", "sys_eval", "lo_export", "edit"].iter().any(|f| {
+        tokens.windows(2).any(|w| w[0].kind == b'w' && w[0].text == *f && w[1].kind == b'(')
+    }) {
+        out.unknown("a database that loads or runs code", span.clone());
+    }
+    for (name, kind) in [
+        ("pg_read_file", Word::Read),
+        ("pg_read_binary_file", Word::Read),
+        ("load_file", Word::Read),
+        ("readfile", Word::Read),
+        ("writefile", Word::Write),
+        ("read_csv", Word::Read),
+        ("read_parquet", Word::Read),
+        ("read_text", Word::Read),
+    ] {
+        if has(name)
+            && let Some(file_name) = text_after(name)
+        {
+            file(out, kind, &file_name);
+        }
+    }
+}
+
+/// Does a DELETE or UPDATE name no rows?
+fn everything(tokens: &[Token]) -> bool {
+    let mut depth = 0;
+    for (n, token) in tokens.iter().enumerate() {
+        match token.kind {
+            b'(' => depth += 1,
+            b')' => {
+                depth -= 1;
+                if depth < 0 {
+                    return true;
+                }
+            }
+            b'w' if depth == 0 && token.text == "where" => {
+                let rest: Vec<&str> = tokens[n + 1..]
+                    .iter()
+                    .map(|t| t.text.as_str())
+                    .filter(|t| !matches!(*t, "(" | ")"))
+                    .take_while(|t| *t != "returning")
+                    .collect();
+                return match rest[..] {
+                    ["true"] | ["1"] | ["not", "false"] => true,
+                    [a, "=", b] | [_, "or", a, "=", b] => a == b,
+                    [_, "=", .., "or", b, "=", c] => b == c,
+                    [.., "or", "true"] => true,
+                    _ => false,
+                };
+            }
+            b'w' if depth == 0 && token.text == "limit" => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// psql's and mysql's `\x`.
+fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+    let (name, rest) = match text.strip_prefix('!') {
+        Some(rest) => ("!", rest),
+        None => text.split_once([' ', '\t']).unwrap_or((text, "")),
+    };
+    let rest = rest.trim();
+    let quoted = |t: &str| t.trim_matches(['\'', '"']).to_string();
+    let script = |t: &str| Next::Script { text: Value::known(t, span.clone()), rest: Vec::new() };
+    let mut file = |word: Word, t: &str, next: &mut Vec<Next>| match t.strip_prefix('|') {
+        Some(command) => next.push(script(command)),
+        None if !t.is_empty() => out.path(
+            word,
+            &Value::known(quoted(t), span.clone()),
+            Extent::Exact,
+            Grade::Certain,
+            Source::Code,
+        ),
+        None => {}
+    };
+    match name {
+        "!" => next.push(script(rest)),
+        "copy" => {
+            let lower = rest.to_ascii_lowercase();
+            let to = lower.rfind(" to ");
+            let from = lower.rfind(" from ");
+            let (word, at) = match (to, from) {
+                (Some(to), from) if from.is_none_or(|f| f < to) => (Word::Write, to + 4),
+                (_, Some(from)) => (Word::Read, from + 6),
+                _ => return,
+            };
+            let target = rest.get(at..).unwrap_or_default().trim();
+            if let Some(command) =
+                target.get(8..).filter(|_| target.to_ascii_lowercase().starts_with("program "))
+            {
+                next.push(script(&quoted(command.trim())));
+            } else {
+                let name = match target.strip_prefix('\'') {
+                    Some(inner) => inner.split('\'').next(),
+                    None => target.split_whitespace().next(),
+                };
+                file(
+                    word,
+                    name.filter(|n| {
+                        !matches!(
+                            n.to_ascii_lowercase().as_str(),
+                            "stdout" | "stdin" | "pstdout" | "pstdin"
+                        )
+                    })
+                    .unwrap_or_default(),
+                    next,
+                );
+            }
+            if word == Word::Read {
+                out.push(WRITE, Grade::Certain, Source::Code, span.clone());
+            }
+        }
+        "o" | "out" | "g" | "w" | "write" | "s" | "T" | "tee" => file(Word::Write, rest, next),
+        "i" | "ir" | "include" | "include_relative" | "." | "source" => {
+            file(Word::Read, rest, next)
+        }
+        "system" => next.push(script(rest)),
+        "gexec" | "e" | "edit" | "ef" | "ev" => {
+            out.unknown("a client command that runs what nobody reads", span.clone())
+        }
+        _ => {}
+    }
+    if text.contains('`') && name != "!" {
+        out.unknown("a client command with a command in it", span.clone());
+    }
+}
+
+/// sqlite's and duckdb's `.x`.
+fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+    let mut words = text.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let rest = text.trim_start().get(name.len()..).unwrap_or_default().trim();
+    let last = words.clone().last().unwrap_or_default().trim_matches(['\'', '"']).to_string();
+    let first = words
+        .find(|w| !w.starts_with('-'))
+        .unwrap_or_default()
+        .trim_matches(['\'', '"'])
+        .to_string();
+    let mut file = |word: Word, name: &str| {
+        if !name.is_empty() && !matches!(name, "stdout" | "off" | "-x" | "-e") {
+            out.path(
+                word,
+                &Value::known(name, span.clone()),
+                Extent::Exact,
+                Grade::Certain,
+                Source::Code,
+            );
+        }
+    };
+    let is = |names: &[&str]| name.len() > 2 && names.iter().any(|n| n.starts_with(name));
+    if is(&["shell", "system"]) {
+        next.push(Next::Script { text: Value::known(rest, span.clone()), rest: Vec::new() });
+    } else if is(&["output", "once", "dump_to", "log", "trace"]) {
+        match rest.strip_prefix('|') {
+            Some(command) => next
+                .push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() }),
+            None => file(Word::Write, &first),
+        }
+    } else if is(&["read"]) {
+        match rest.strip_prefix('|') {
+            Some(command) => next
+                .push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() }),
+            None => file(Word::Read, &first),
+        }
+    } else if is(&["backup", "save", "clone"]) {
+        file(Word::Write, &last);
+    } else if is(&["import"]) {
+        match rest.trim_matches(['\'', '"']).strip_prefix('|') {
+            Some(_) => out.unknown("a client command with a command in it", span.clone()),
+            None => file(Word::Read, &first),
+        }
+        out.push(WRITE, Grade::Certain, Source::Code, span.clone());
+    } else if is(&["restore"]) {
+        file(Word::Read, &last);
+        out.push(DROP, Grade::Certain, Source::Code, span.clone());
+    } else if is(&["open"]) {
+        file(Word::Read, &last);
+        file(Word::Write, &last);
+    } else if is(&["load"]) {
+        out.unknown("a database that loads code", span.clone());
+    } else if is(&["cd"]) || name == "cd" {
+        out.cwd = None;
+    } else if is(&["archive", "excel"]) || name == "ar" || name.starts_with('w') {
+        out.unknown("a client command that writes files", span.clone());
+    }
+}
+
+/// redis-cli's words.
+pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
+    let text =
+        |n: usize| words.get(n).and_then(Value::plain).unwrap_or_default().to_ascii_uppercase();
+    let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
+    match text(0).as_str() {
+        "" if words.is_empty() => {}
+        "FLUSHALL" | "FLUSHDB" | "SWAPDB" => push(DROP),
+        "SHUTDOWN" | "REPLICAOF" | "SLAVEOF" | "FAILOVER" | "DEBUG" | "MIGRATE" => push(WRITE),
+        "CONFIG" if text(1) == "SET" => {
+            push(WRITE);
+            if matches!(text(2).as_str(), "DIR" | "DBFILENAME")
+                && let Some(dir) = words.get(3)
+            {
+                out.path(Word::Write, dir, Extent::Tree, Grade::Certain, Source::Code);
+            }
+        }
+        "EVAL" | "EVALSHA" | "FCALL" | "SCRIPT" | "FUNCTION" | "MODULE" | "" => {
+            push(WRITE);
+            out.unknown("code that runs in a database", span.clone());
+        }
+        "GET" | "MGET" | "KEYS" | "SCAN" | "INFO" | "PING" | "EXISTS" | "TTL" | "PTTL" | "TYPE"
+        | "HGET" | "HGETALL" | "HMGET" | "HKEYS" | "HLEN" | "LRANGE" | "LLEN" | "SMEMBERS"
+        | "SCARD" | "SISMEMBER" | "ZRANGE" | "ZSCORE" | "ZCARD" | "DBSIZE" | "MONITOR"
+        | "CLIENT" | "CONFIG" | "MEMORY" | "STRLEN" | "ECHO" | "TIME" | "LASTSAVE" | "SLOWLOG"
+        | "XRANGE" | "XLEN" | "XINFO" | "SELECT" | "AUTH" | "HELLO" | "COMMAND" | "ROLE"
+        | "SSCAN" | "HSCAN" | "ZSCAN" | "OBJECT" | "SUBSCRIBE" | "PSUBSCRIBE" | "CLUSTER"
+        | "ZRANGEBYSCORE" | "ZREVRANGE" | "HEXISTS" | "GETRANGE" | "LINDEX" => {}
+        _ => push(WRITE),
+    }
+}
+
+/// mongosh's JavaScript: the methods that say what they do.
+pub fn mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
+    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
+    let has = |names: &[&str]| names.iter().any(|n| squeezed.contains(n));
+    if has(&[
+        ".dropDatabase(",
+        ".drop(",
+        ".dropCollection(",
+        "dropDatabase:",
+        ".dropIndexes(",
+        ".dropAllUsers(",
+    ]) {
+        push(DROP);
+    } else if has(&[
+        ".deleteMany({})",
+        ".deleteMany()",
+        ".remove({})",
+        ".remove()",
+        ".updateMany({},",
+        ".update({},",
+    ]) {
+        push(ALL);
+    } else if has(&[
+        ".delete",
+        ".remove(",
+        ".insert",
+        ".update",
+        ".replaceOne(",
+        ".findOneAnd",
+        ".findAndModify(",
+        ".bulkWrite(",
+        ".create",
+        ".rename",
+        ".save(",
+        "runCommand(",
+        "adminCommand(",
+        ".dropUser(",
+        ".dropIndex(",
+        ".grant",
+        ".revoke",
+        "$out",
+        "$merge",
+        ".shutdownServer(",
+    ]) {
+        push(WRITE);
+    }
+    if has(&["runProgram(", "run(", "load(", "eval(", "require("]) && !squeezed.contains(".run(") {
+        out.unknown("code that runs in a database client", span.clone());
+    }
+}

@@ -1,0 +1,249 @@
+//! What an expression of an inline program is known to be.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::effect::value::Value;
+
+/// Stands in a text for a part that is known only at run time.
+pub const HOLE: char = '\u{1}';
+/// The longest text that is followed.
+const MAX_TEXT: usize = 2048;
+/// How many alternatives one value has.
+const MAX_ANY: usize = 16;
+/// How many elements of a list are looked at.
+const MAX_LIST: usize = 256;
+/// How deep lists stand in lists.
+const MAX_DEPTH: u8 = 4;
+
+/// A value; cheap to copy.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Val {
+    /// Known only at run time.
+    Unknown,
+    /// What came over the network.
+    Fed,
+    /// What a file holds.
+    Stored,
+    /// A number, a function, nothing: no path and no text that could run.
+    Scalar,
+    /// A text, perhaps with holes.
+    Text(Rc<str>),
+    /// The paths that a glob names.
+    Glob(Rc<str>),
+    /// A name that the program did not bind: a module, a function, with dots.
+    Name(Rc<str>),
+    /// An object that stands for a path.
+    Path(Rc<Val>),
+    /// Several values in order.
+    List(u8, Rc<Vec<Val>>),
+    /// Keys and values.
+    Dict(u8, Rc<Vec<(String, Val)>>),
+    /// One of these.
+    Any(u8, Rc<Vec<Val>>),
+    /// A member of a value.
+    Member(Rc<(Val, String)>),
+}
+
+impl Val {
+    /// A known text.
+    pub fn text(text: &str) -> Val {
+        if text.len() <= MAX_TEXT {
+            return Val::Text(text.into());
+        }
+        let mut end = MAX_TEXT;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        Val::Text(format!("{}{HOLE}", &text[..end]).into())
+    }
+
+    /// A name.
+    pub fn name(text: &str) -> Val {
+        if text.len() > 160 { Val::Unknown } else { Val::Name(text.into()) }
+    }
+
+    fn depth(&self) -> u8 {
+        match self {
+            Val::List(depth, _) | Val::Dict(depth, _) | Val::Any(depth, _) => *depth,
+            Val::Path(inner) => inner.depth(),
+            Val::Member(inner) => inner.0.depth().saturating_add(1),
+            _ => 0,
+        }
+    }
+
+    fn shallow(self) -> Val {
+        if self.depth() >= MAX_DEPTH { Val::Unknown } else { self }
+    }
+
+    /// A list.
+    pub fn list(items: Vec<Val>) -> Val {
+        let mut items: Vec<Val> = items.into_iter().map(Val::shallow).collect();
+        if items.len() > MAX_LIST {
+            items.truncate(MAX_LIST);
+            items.push(Val::Unknown);
+        }
+        let depth = 1 + items.iter().map(Val::depth).max().unwrap_or(0);
+        Val::List(depth, Rc::new(items))
+    }
+
+    /// A table.
+    pub fn dict(items: Vec<(String, Val)>) -> Val {
+        let mut items: Vec<_> = items.into_iter().map(|(k, v)| (k, v.shallow())).collect();
+        items.truncate(MAX_LIST);
+        let depth = 1 + items.iter().map(|(_, v)| v.depth()).max().unwrap_or(0);
+        Val::Dict(depth, Rc::new(items))
+    }
+
+    /// One of several values.
+    pub fn any(items: Vec<Val>) -> Val {
+        let mut flat: Vec<Val> = Vec::new();
+        for item in items {
+            let item = item.shallow();
+            let add: Vec<Val> = match &item {
+                Val::Any(_, inner) => inner.to_vec(),
+                _ => vec![item],
+            };
+            for one in add {
+                if !flat.contains(&one) {
+                    flat.push(one);
+                }
+            }
+            if flat.len() > MAX_ANY {
+                flat.truncate(MAX_ANY);
+                flat.push(Val::Unknown);
+                break;
+            }
+        }
+        if flat.len() == 1
+            && let Some(one) = flat.pop()
+        {
+            return one;
+        }
+        if flat.is_empty() {
+            return Val::Unknown;
+        }
+        let depth = 1 + flat.iter().map(Val::depth).max().unwrap_or(0);
+        Val::Any(depth, Rc::new(flat))
+    }
+
+    /// The alternatives.
+    pub fn each(&self) -> Vec<Val> {
+        match self {
+            Val::Any(_, items) => items.to_vec(),
+            other => vec![other.clone()],
+        }
+    }
+
+    /// What a loop over it yields.
+    pub fn element(&self) -> Val {
+        match self {
+            Val::List(_, items) if items.is_empty() => Val::Scalar,
+            Val::List(_, items) => Val::any(items.to_vec()),
+            Val::Any(_, items) => Val::any(items.iter().map(Val::element).collect()),
+            Val::Glob(_) | Val::Path(_) | Val::Fed | Val::Scalar => self.clone(),
+            Val::Text(text) if text.ends_with(HOLE) => self.clone(),
+            _ => Val::Unknown,
+        }
+    }
+
+    /// Its text with holes; None where it is no text at all.
+    pub fn string(&self) -> Option<Rc<str>> {
+        match self {
+            Val::Text(text) => Some(text.clone()),
+            Val::Path(inner) => inner.string(),
+            Val::Unknown | Val::Fed | Val::Stored | Val::Name(_) | Val::Member(_) => {
+                Some(HOLE.to_string().into())
+            }
+            _ => None,
+        }
+    }
+
+    /// The whole text, where it is one and known.
+    pub fn whole(&self) -> Option<Rc<str>> {
+        match self {
+            Val::Text(text) if !text.contains(HOLE) => Some(text.clone()),
+            Val::Path(inner) => inner.whole(),
+            _ => None,
+        }
+    }
+
+    /// One text behind the other.
+    pub fn join(&self, other: &Val, between: &str) -> Val {
+        if let (Val::List(_, a), Val::List(_, b)) = (self, other) {
+            return Val::list(a.iter().chain(b.iter()).cloned().collect());
+        }
+        if matches!(self, Val::List(..)) {
+            // Ruby's `list << item`, or a list that nobody knows.
+            return Val::any(vec![self.clone(), Val::Unknown]);
+        }
+        if *self == Val::Fed || *other == Val::Fed {
+            return Val::Fed;
+        }
+        let mut out = Vec::new();
+        for a in self.each() {
+            for b in other.each() {
+                if out.len() > MAX_ANY {
+                    return Val::any(out);
+                }
+                out.push(match (&a, &b) {
+                    (Val::Glob(a), b) => match b.whole() {
+                        Some(b) => Val::Glob(format!("{a}{between}{b}").into()),
+                        None => Val::Unknown,
+                    },
+                    _ => {
+                        let a = a.string().unwrap_or_else(|| HOLE.to_string().into());
+                        let b = b.string().unwrap_or_else(|| HOLE.to_string().into());
+                        if between == "/" && b.starts_with('/') {
+                            Val::Text(b)
+                        } else if between == "/" && (a.ends_with('/') || a.is_empty()) {
+                            Val::text(&format!("{a}{b}"))
+                        } else {
+                            Val::text(&format!("{a}{between}{b}"))
+                        }
+                    }
+                });
+            }
+        }
+        Val::any(out)
+    }
+
+    /// As operands of a program: every path or word that it may be.
+    pub fn values(&self, span: &Range<usize>, out: &mut Vec<Value>) {
+        if out.len() > 300 {
+            return;
+        }
+        match self {
+            Val::Scalar | Val::Dict(..) => {}
+            Val::List(_, items) | Val::Any(_, items) => {
+                for item in items.iter() {
+                    item.values(span, out);
+                }
+            }
+            other => out.push(other.value(span)),
+        }
+    }
+
+    /// As one operand.
+    pub fn value(&self, span: &Range<usize>) -> Value {
+        match self {
+            Val::Glob(text) => Value {
+                text: Some(text.to_string()),
+                glob: true,
+                span: span.clone(),
+                ..Value::default()
+            },
+            Val::Fed => Value { fed: true, ..Value::unknown(span.clone()) },
+            other => match other.string() {
+                Some(text) => match text.split_once(HOLE) {
+                    None => Value::known(text.to_string(), span.clone()),
+                    Some((prefix, _)) => Value {
+                        prefix: (!prefix.is_empty()).then(|| prefix.to_string()),
+                        ..Value::unknown(span.clone())
+                    },
+                },
+                None => Value::unknown(span.clone()),
+            },
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! How a row of the program tables is written: shared by the build, which compiles
+//! `config/programs/*.toml`, and by the reader of `[program.NAME]` in rule files.
+
+/// The keys of an entry.
+pub const KEYS: &[&str] = &[
+    "same",
+    "complete",
+    "options",
+    "operands",
+    "effects",
+    "stop",
+    "sub",
+    "single",
+    "assignments",
+    "neutral",
+    "default",
+    "special",
+    "lang",
+    "abbreviate",
+    "extra",
+];
+
+/// Under these prefixes tables may name effects of their own: `cloud.delete`.
+pub const DOMAINS: &[&str] = &["git", "database", "cloud", "container"];
+
+/// One option line: `-o --output <write> | mark git.effect`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Option<'t> {
+    /// Every spelling, with its dashes.
+    pub names: Vec<&'t str>,
+    /// The role of its value and whether the value may be missing.
+    pub value: std::option::Option<(&'t str, bool)>,
+    /// What else it does.
+    pub marks: Vec<&'t str>,
+    /// The named effect that it adds.
+    pub effect: std::option::Option<&'t str>,
+}
+
+/// The operands' roles: `["text", "read*", "target"]`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Operands<'t> {
+    /// The first ones, one role each.
+    pub before: Vec<&'t str>,
+    /// Those in between.
+    pub repeat: std::option::Option<&'t str>,
+    /// The last one.
+    pub last: std::option::Option<&'t str>,
+}
+
+/// Takes an option line apart; `<role>` is a value, `[role]` one that may be missing.
+pub fn option(line: &str) -> Result<Option<'_>, String> {
+    let (head, tail) = line.split_once('|').unwrap_or((line, ""));
+    let mut option = Option::default();
+    for item in head.split_whitespace() {
+        let role = |open: char, close: char| item.strip_prefix(open)?.strip_suffix(close);
+        if let Some(role) = role('<', '>') {
+            option.value = Some((role, false));
+        } else if let Some(role) = role('[', ']') {
+            option.value = Some((role, true));
+        } else if item.starts_with(['-', '+']) {
+            option.names.push(item);
+        } else {
+            return Err(format!("`{item}` in `{line}` begins with no dash"));
+        }
+    }
+    if option.names.is_empty() {
+        return Err(format!("`{line}` names no option"));
+    }
+    for mark in tail.split_whitespace() {
+        if mark.contains('.') {
+            option.effect = Some(mark);
+        } else {
+            option.marks.push(mark);
+        }
+    }
+    Ok(option)
+}
+
+/// Takes a list of operand roles apart.
+pub fn operands<'t>(items: &[&'t str]) -> Result<Operands<'t>, String> {
+    let mut operands = Operands::default();
+    for item in items {
+        match item.strip_suffix('*') {
+            Some(_) if operands.repeat.is_some() => {
+                return Err(format!("`{item}`: only one role is repeated"));
+            }
+            Some(role) => operands.repeat = Some(role),
+            None if operands.repeat.is_none() => operands.before.push(item),
+            None if operands.last.is_none() => operands.last = Some(item),
+            None => return Err(format!("`{item}`: one role may follow the repeated one")),
+        }
+    }
+    Ok(operands)
+}
+
+/// Is that a well-formed effect name of a domain: `cloud.delete`?
+pub fn is_named_effect(text: &str) -> bool {
+    text.split_once('.').is_some_and(|(domain, name)| {
+        DOMAINS.contains(&domain)
+            && !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    })
+}

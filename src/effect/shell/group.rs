@@ -1,0 +1,106 @@
+//! Groups in words: bash's extended globs `@(a|b)`, `!(x)`, and zsh's glob qualifiers `*(.)`.
+
+use super::word::{Atom, Quote};
+
+/// A row whose groups are gone: `@(a|b)` is `{a,b}`, every other group matches anything. The text
+/// that a zsh qualifier runs (`*(e:'cmd':)`) is handed back as well.
+pub fn groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
+    let open = |i: usize| row.get(i) == Some(&Atom::Ch('(', Quote::Bare));
+    if !(0..row.len()).any(open) {
+        return row;
+    }
+    let mut out: Vec<Atom> = Vec::with_capacity(row.len());
+    let mut at = 0;
+    while at < row.len() {
+        if !open(at) {
+            out.push(row[at]);
+            at += 1;
+            continue;
+        }
+        let Some(end) = close(&row, at) else { return row };
+        let inside = &row[at + 1..end];
+        if out == [Atom::Ch('=', Quote::Bare)] && end + 1 == row.len() {
+            // zsh's `=(cmd)`: a file of its own.
+            return vec![Atom::Empty];
+        }
+        let kind = match out.last() {
+            Some(Atom::Ch(c @ ('@' | '!' | '?' | '*' | '+' | '^'), Quote::Bare)) => *c,
+            // zsh: a group may stand anywhere, and the last one qualifies.
+            Some(_) if end + 1 == row.len() => 'q',
+            _ => return row,
+        };
+        let text: String = inside
+            .iter()
+            .filter_map(|a| if let Atom::Ch(c, _) = a { Some(*c) } else { None })
+            .collect();
+        if end + 1 == row.len()
+            && matches!(kind, '*' | '?' | 'q')
+            && let Some(command) = qualifier(&text)
+        {
+            runs.push(command);
+        }
+        let plain = !inside.contains(&Atom::Ch('(', Quote::Bare));
+        match kind {
+            '@' if plain => {
+                out.pop();
+                let many = inside.contains(&Atom::Ch('|', Quote::Bare));
+                if many {
+                    out.push(Atom::Ch('{', Quote::Bare));
+                }
+                out.extend(inside.iter().map(|a| match a {
+                    Atom::Ch('|', Quote::Bare) => Atom::Ch(',', Quote::Bare),
+                    other => *other,
+                }));
+                if many {
+                    out.push(Atom::Ch('}', Quote::Bare));
+                }
+            }
+            'q' | '*' => {}
+            _ => {
+                out.pop();
+                out.push(Atom::Ch('*', Quote::Bare));
+            }
+        }
+        at = end + 1;
+    }
+    out
+}
+
+/// Where the group that opens at `from` closes.
+fn close(row: &[Atom], from: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (i, atom) in row.iter().enumerate().skip(from) {
+        match atom {
+            Atom::Ch('(', Quote::Bare) => depth += 1,
+            Atom::Ch(')', Quote::Bare) => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(i);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The command of a qualifier: `e:cmd:`, `e{cmd}`, `+cmd`.
+fn qualifier(text: &str) -> Option<String> {
+    let at = text.find(['e', '+']).filter(|at| {
+        text[..*at].bytes().all(|b| b.is_ascii_alphanumeric() || b"./@^-,[]=".contains(&b))
+    })?;
+    let rest = &text[at + 1..];
+    if text[at..].starts_with('+') {
+        return (!rest.is_empty()).then(|| rest.to_string());
+    }
+    let mark = rest.chars().next().filter(|c| !c.is_alphanumeric())?;
+    let end = match mark {
+        '{' => '}',
+        '[' => ']',
+        '<' => '>',
+        '(' => ')',
+        other => other,
+    };
+    let inner = &rest[mark.len_utf8()..];
+    Some(inner.split(end).next().unwrap_or_default().to_string()).filter(|c| !c.is_empty())
+}

@@ -1,0 +1,131 @@
+//! `read`, `mapfile`, `getopts`: what variables become of what a command is fed.
+
+use std::ops::Range;
+
+use super::assign::{Marked, marked};
+use super::decode;
+use super::produce::{line, loose};
+use super::state::{Held, Key, MAX_VALUES, Var, unknown_var};
+use super::word::{number_var, value};
+use super::{Feed, Walker};
+use crate::effect::value::Value;
+
+impl Walker<'_> {
+    /// The characters that words are split at here; None = nobody knows.
+    pub(super) fn separators(&self) -> Option<String> {
+        if let Some(own) = &self.separators {
+            return own.plain().map(str::to_string);
+        }
+        if !self.state.flag(&Key::Splitting) {
+            return Some(" \t\n".to_string());
+        }
+        match self.state.var("IFS").map(Vec::as_slice) {
+            Some([words]) => match &words[..] {
+                [] => Some(String::new()),
+                [one] => value(one, 0..0).plain().map(str::to_string),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn assign_var(&mut self, name: &str, values: Var) {
+        if marked(name, None) != Marked::No {
+            self.state.set(Key::Tainted, Some(Held::Set));
+        }
+        let name = name.split('[').next().unwrap_or_default();
+        self.state.set(Key::Var(name.to_string()), Some(Held::Var(values)));
+    }
+
+    /// Builtins that fill variables from outside.
+    pub(super) fn input(&mut self, name: &str, args: &[Value], index: usize, span: &Range<usize>) {
+        if name == "getopts" {
+            if let Some(option) = args.get(1).and_then(Value::plain) {
+                self.assign_var(option, vec![vec![vec![super::word::Atom::name()]]]);
+            }
+            self.forget("OPTARG");
+            return self.assign_var("OPTIND", number_var());
+        }
+        let takes: &[&str] = match name {
+            "read" => &["-p", "-d", "-n", "-N", "-t", "-u", "-i", "-k"],
+            _ => &["-d", "-n", "-O", "-s", "-u", "-C", "-c"],
+        };
+        let (mut names, mut array, mut raw, mut lines) = (Vec::new(), name != "read", false, true);
+        let mut at = 0;
+        while let Some(arg) = args.get(at) {
+            at += 1;
+            let text = arg.start();
+            if !text.starts_with('-') || text == "-" {
+                if arg.text.is_none() {
+                    let why = "input into a variable whose name is known only at run time";
+                    self.out.unknown(why, span.clone());
+                }
+                names.push(text.to_string());
+                continue;
+            }
+            raw |= text.contains('r');
+            array |= name == "read" && text.ends_with(['a', 'A']);
+            let short = format!("-{}", text.chars().last().unwrap_or_default());
+            if name != "read" && short == "-C" {
+                // The callback gets an index and a line.
+                if let Some(text) = args.get(at) {
+                    self.script(&text.clone(), Vec::new(), index);
+                    self.out.command = Some(index);
+                }
+            }
+            lines &= !matches!(short.as_str(), "-d" | "-n" | "-N" | "-u" | "-k");
+            at += usize::from(takes.contains(&short.as_str()));
+        }
+        if names.is_empty() {
+            names.push(if array { "MAPFILE" } else { "REPLY" }.to_string());
+        }
+        let text = match &self.feed {
+            Feed::Text(text) if lines && (raw || array || !text.contains('\\')) => {
+                Some(text.clone())
+            }
+            _ => None,
+        };
+        let each = line(&self.feed);
+        let separators = self.separators();
+        match (text, each, separators) {
+            (Some(text), ..) if name != "read" => {
+                let words: Vec<_> = text.lines().take(200).map(loose).collect();
+                self.assign_var(&names[0], vec![words]);
+            }
+            (Some(text), _, Some(separators)) => {
+                let rows: Vec<Vec<String>> = text
+                    .lines()
+                    .take(MAX_VALUES + 1)
+                    .map(|line| {
+                        decode::split(line, &separators, if array { 0 } else { names.len() })
+                    })
+                    .collect();
+                for (i, name) in names.iter().enumerate() {
+                    let mut values = Var::new();
+                    for row in &rows {
+                        let words = match row.get(i) {
+                            _ if array => row.iter().map(|w| loose(w)).collect(),
+                            Some(word) => vec![loose(word)],
+                            None => vec![Vec::new()],
+                        };
+                        if !values.contains(&words) {
+                            values.push(words);
+                        }
+                    }
+                    if values.is_empty() || values.len() > MAX_VALUES {
+                        values = unknown_var();
+                    }
+                    self.assign_var(name, values);
+                }
+            }
+            (None, each, _) if names.len() == 1 => {
+                self.assign_var(&names[0], vec![vec![each]]);
+            }
+            _ => {
+                for name in &names {
+                    self.assign_var(name, unknown_var());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Statements: lists, pipelines and compound commands, walked the way a shell would run them.
+
+use shuck_ast::{
+    BinaryOp, BuiltinCommand, Command, CompoundCommand, ConditionalExpr, Stmt, StmtSeq,
+};
+
+use super::doubt::side_by_side;
+use super::state::{Delta, Held, Key};
+use super::word::number_var;
+use super::{MAX_REDIRECTS, Walker, assign};
+use crate::effect::value::Value;
+
+impl Walker<'_> {
+    pub(super) fn seq(&mut self, seq: &StmtSeq) {
+        for stmt in &seq.stmts {
+            if self.stopped {
+                return;
+            }
+            self.stmt(stmt);
+        }
+    }
+
+    /// Runs something whose changes to the state do not last.
+    pub(super) fn subshell(&mut self, run: impl FnOnce(&mut Self)) -> Delta {
+        let mark = self.state.mark();
+        run(self);
+        self.state.rollback(mark)
+    }
+
+    pub(super) fn stmt(&mut self, stmt: &Stmt) {
+        if !self.room() {
+            return;
+        }
+        if matches!(stmt.terminator, Some(shuck_ast::StmtTerminator::Background(_))) {
+            self.concurrent += 1;
+            self.subshell(|w| w.stmt_here(stmt));
+            self.concurrent -= 1;
+        } else {
+            self.stmt_here(stmt);
+        }
+    }
+
+    pub(super) fn stmt_here(&mut self, stmt: &Stmt) {
+        if stmt.redirects.len() > MAX_REDIRECTS {
+            let span = self.range(stmt.span);
+            self.out.command = self.parent;
+            return self.out.unknown("more redirections than are followed", span);
+        }
+        let feed = self.redirect_feed(stmt);
+        let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));
+        let first = self.out.analysis.commands.len();
+        // The shell opens what it redirects to before the command runs.
+        let before = self.cwd();
+        match &stmt.command {
+            Command::Simple(simple) => {
+                self.visit_redirects(stmt);
+                self.simple(simple, stmt);
+            }
+            Command::Decl(decl) => {
+                self.visit_redirects(stmt);
+                self.decl(decl);
+            }
+            Command::Builtin(builtin) => {
+                self.visit_redirects(stmt);
+                self.builtin(builtin);
+            }
+            Command::Binary(binary) => {
+                self.visit_redirects(stmt);
+                self.binary(binary);
+            }
+            Command::Compound(compound) => {
+                self.visit_redirects(stmt);
+                self.compound(compound);
+            }
+            Command::Function(function) => self.define(function),
+            Command::AnonymousFunction(function) => {
+                for word in &function.args {
+                    self.visit_word(word);
+                }
+                self.stmt(&function.body);
+            }
+        }
+        let simple =
+            matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
+        let command = (simple && self.out.analysis.commands.len() > first).then_some(first);
+        self.redirect_effects(stmt, command.or(self.parent), before);
+        if let Some(outer) = outer {
+            self.feed = outer;
+        }
+    }
+
+    pub(super) fn builtin(&mut self, builtin: &BuiltinCommand) {
+        // break, continue, return, exit: what follows may still run in another branch.
+        let (word, more, assignments) = match builtin {
+            BuiltinCommand::Break(c) => (&c.depth, &c.extra_args, &c.assignments),
+            BuiltinCommand::Continue(c) => (&c.depth, &c.extra_args, &c.assignments),
+            BuiltinCommand::Return(c) => (&c.code, &c.extra_args, &c.assignments),
+            BuiltinCommand::Exit(c) => (&c.code, &c.extra_args, &c.assignments),
+        };
+        for word in word.iter().chain(more) {
+            self.visit_word(word);
+        }
+        for assignment in assignments.iter() {
+            self.visit_assignment(assignment);
+        }
+    }
+
+    /// `a && b`, `a || b`, `a | b`: the left side nests, so it is unrolled.
+    pub(super) fn binary(&mut self, binary: &shuck_ast::BinaryCommand) {
+        let mut links = Vec::new();
+        let mut at = binary;
+        let first = loop {
+            links.push((at.op, &*at.right));
+            match &at.left.command {
+                Command::Binary(left)
+                    if at.left.redirects.is_empty() && same(left.op, binary.op) =>
+                {
+                    at = left
+                }
+                _ => break &*at.left,
+            }
+        };
+        links.reverse();
+        if !matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) {
+            let mut before = self.state.get(&Key::Cwd).cloned();
+            let mut left = first;
+            self.stmt(first);
+            for (op, stmt) in links {
+                let mark = self.state.mark();
+                let here = self.state.get(&Key::Cwd).cloned();
+                // What stands behind `cd x ||` runs where `cd` did not leave.
+                let stayed = matches!(op, BinaryOp::Or) && self.changes_directory(left);
+                if stayed {
+                    self.state.set(Key::Cwd, before);
+                }
+                self.stmt(stmt);
+                // Both "ran" and "did not run" stay open, save that `cd x &&` is believed.
+                let mut delta = self.state.rollback(mark);
+                let cwd = delta.remove(&Key::Cwd).filter(|_| !stayed);
+                (before, left) = (here, stmt);
+                self.state.join(vec![delta, Delta::new()]);
+                if let Some(cwd) = cwd {
+                    let unsure = matches!(op, BinaryOp::Or);
+                    self.state.set(Key::Cwd, if unsure { Some(Held::Cwd(None)) } else { cwd });
+                }
+            }
+            return;
+        }
+        let outer = self.feed.clone();
+        self.concurrent += 1;
+        let mut stages = vec![first];
+        stages.extend(links.iter().map(|(_, stmt)| *stmt));
+        let last = stages.len() - 1;
+        for (i, stage) in stages.into_iter().enumerate() {
+            self.subshell(|w| w.stmt(stage));
+            if self.stopped {
+                break;
+            }
+            if i < last {
+                self.feed = self.product(stage);
+            }
+        }
+        self.concurrent -= 1;
+        self.feed = outer;
+    }
+
+    /// Is it a plain `cd`?
+    fn changes_directory(&self, stmt: &Stmt) -> bool {
+        let Command::Simple(simple) = &stmt.command else { return false };
+        simple.name.try_static_text(&self.source).is_some_and(|name| name == "cd")
+    }
+
+    /// Runs each branch from the same state and goes on from all of them.
+    pub(super) fn branches(&mut self, mut deltas: Vec<Delta>, open: bool) {
+        if open {
+            deltas.push(Delta::new());
+        }
+        self.state.join(deltas);
+    }
+
+    pub(super) fn compound(&mut self, compound: &CompoundCommand) {
+        match compound {
+            CompoundCommand::Subshell(seq) => {
+                self.subshell(|w| w.seq(seq));
+            }
+            CompoundCommand::BraceGroup(seq) => self.seq(seq),
+            CompoundCommand::If(command) => {
+                self.seq(&command.condition);
+                let mut deltas = vec![self.subshell(|w| w.seq(&command.then_branch))];
+                for (condition, body) in &command.elif_branches {
+                    self.seq(condition);
+                    deltas.push(self.subshell(|w| w.seq(body)));
+                }
+                if let Some(body) = &command.else_branch {
+                    deltas.push(self.subshell(|w| w.seq(body)));
+                }
+                self.branches(deltas, command.else_branch.is_none());
+            }
+            CompoundCommand::For(command) => {
+                let mut words = Vec::new();
+                for word in command.words.iter().flatten() {
+                    self.visit_word(word);
+                }
+                for group in side_by_side(command.words.iter().flatten()) {
+                    words.extend(self.every(&group));
+                }
+                if command.words.is_none() {
+                    match self.positional() {
+                        Some(values) => {
+                            words.extend(values.iter().skip(1).cloned().collect::<Vec<_>>())
+                        }
+                        None => words.push(Value::unknown(0..0)),
+                    }
+                }
+                let names: Vec<String> = command
+                    .targets
+                    .iter()
+                    .map(|t| t.name.as_ref().map_or_else(String::new, |n| n.as_str().to_string()))
+                    .collect();
+                self.each(&names, &words, &command.body);
+            }
+            CompoundCommand::Foreach(command) => {
+                let mut words = Vec::new();
+                for word in &command.words {
+                    self.visit_word(word);
+                    words.extend(self.every(&[word]));
+                }
+                self.each(&[command.variable.as_str().to_string()], &words, &command.body);
+            }
+            CompoundCommand::Select(command) => {
+                let mut words = Vec::new();
+                for word in &command.words {
+                    self.visit_word(word);
+                    words.extend(self.every(&[word]));
+                }
+                self.each(&[command.variable.as_str().to_string()], &words, &command.body);
+            }
+            CompoundCommand::Repeat(command) => {
+                self.visit_word(&command.count);
+                self.looped(&[], |w| w.seq(&command.body));
+            }
+            CompoundCommand::ArithmeticFor(command) => {
+                let before = self.substitutions;
+                for node in [&command.init_ast, &command.condition_ast, &command.step_ast]
+                    .into_iter()
+                    .flatten()
+                {
+                    self.visit_arithmetic(node);
+                }
+                for span in [command.init_span, command.condition_span, command.step_span]
+                    .into_iter()
+                    .flatten()
+                {
+                    self.visit_raw(span, before);
+                }
+                let names: Vec<String> = command
+                    .init_span
+                    .map(|s| {
+                        assign::arithmetic_names(
+                            self.source.get(s.start.offset()..s.end.offset()).unwrap_or_default(),
+                        )
+                    })
+                    .unwrap_or_default();
+                for name in &names {
+                    self.number(name);
+                }
+                self.looped(&[], |w| w.seq(&command.body));
+            }
+            CompoundCommand::While(command) => {
+                self.looped(&[], |w| {
+                    w.seq(&command.condition);
+                    w.seq(&command.body);
+                });
+            }
+            CompoundCommand::Until(command) => {
+                self.looped(&[], |w| {
+                    w.seq(&command.condition);
+                    w.seq(&command.body);
+                });
+            }
+            CompoundCommand::Case(command) => {
+                self.visit_word(&command.word);
+                let mut deltas = Vec::new();
+                for item in &command.cases {
+                    for pattern in &item.patterns {
+                        self.visit_pattern(pattern);
+                    }
+                    deltas.push(self.subshell(|w| w.seq(&item.body)));
+                }
+                self.branches(deltas, true);
+            }
+            CompoundCommand::Arithmetic(command) => {
+                let before = self.substitutions;
+                if let Some(node) = &command.expr_ast {
+                    self.visit_arithmetic(node);
+                }
+                if let Some(span) = command.expr_span {
+                    self.visit_raw(span, before);
+                    let text =
+                        self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+                    for name in assign::arithmetic_names(text) {
+                        self.number(&name);
+                    }
+                }
+            }
+            CompoundCommand::Time(command) => {
+                if let Some(stmt) = &command.command {
+                    self.stmt(stmt);
+                }
+            }
+            CompoundCommand::Conditional(command) => self.conditional(&command.expression),
+            CompoundCommand::Coproc(command) => {
+                self.concurrent += 1;
+                self.subshell(|w| w.stmt(&command.body));
+                self.concurrent -= 1;
+                // Its two descriptors.
+                let mut pair = number_var();
+                pair[0].extend(number_var().remove(0));
+                let name = command.name.as_str().to_string();
+                self.state.set(Key::Var(name), Some(Held::Var(pair)));
+            }
+            CompoundCommand::Always(command) => {
+                self.seq(&command.body);
+                self.seq(&command.always_body);
+            }
+        }
+    }
+
+    /// A side of `-eq`, a name after `-v`: arithmetic, whose subscripts run commands.
+    fn arithmetic_side(&mut self, side: &ConditionalExpr) {
+        let ConditionalExpr::Word(word) = side else { return };
+        let value = self.quietly(|w| w.expand_one(word, true));
+        let range = self.range(word.span);
+        self.out.command = self.parent;
+        if value.start().contains("$(") || value.start().contains('`') {
+            self.out.unknown("arithmetic on text that holds a command", range);
+        }
+    }
+
+    pub(super) fn conditional(&mut self, expression: &ConditionalExpr) {
+        match expression {
+            ConditionalExpr::Binary(binary) => {
+                self.conditional(&binary.left);
+                self.conditional(&binary.right);
+                use shuck_ast::ConditionalBinaryOp as Op;
+                if matches!(
+                    binary.op,
+                    Op::ArithmeticEq
+                        | Op::ArithmeticNe
+                        | Op::ArithmeticLe
+                        | Op::ArithmeticGe
+                        | Op::ArithmeticLt
+                        | Op::ArithmeticGt
+                ) {
+                    self.arithmetic_side(&binary.left);
+                    self.arithmetic_side(&binary.right);
+                }
+            }
+            ConditionalExpr::Unary(unary) => {
+                self.conditional(&unary.expr);
+                if unary.op == shuck_ast::ConditionalUnaryOp::VariableSet {
+                    self.arithmetic_side(&unary.expr);
+                }
+            }
+            ConditionalExpr::Parenthesized(inner) => self.conditional(&inner.expr),
+            ConditionalExpr::Word(word) | ConditionalExpr::Regex(word) => self.visit_word(word),
+            ConditionalExpr::Pattern(pattern) => self.visit_pattern(pattern),
+            ConditionalExpr::VarRef(reference) => self.visit_reference(reference),
+        }
+    }
+}
+
+fn same(a: BinaryOp, b: BinaryOp) -> bool {
+    let pipe = |op| matches!(op, BinaryOp::Pipe | BinaryOp::PipeAll);
+    pipe(a) == pipe(b)
+}

@@ -1,0 +1,76 @@
+//! Commands that print paths: what every line of theirs is known to lie below.
+
+use super::Feed;
+use crate::effect::program::special;
+use crate::effect::value::Value;
+
+/// Something below the directory.
+pub fn here() -> Feed {
+    Feed::Lines(special::found(&Value::known(".", 0..0)))
+}
+
+/// Does no argument lead out of the directory?
+pub fn relative(args: &[Value]) -> bool {
+    args.iter().all(|a| {
+        a.text
+            .as_deref()
+            .is_some_and(|t| !t.starts_with(['/', '~']) && !t.contains("=/") && !t.contains(".."))
+    })
+}
+
+/// find prints what lies below its one start.
+pub fn find(args: &[Value]) -> Option<Feed> {
+    let mut at = 0;
+    while args.get(at).is_some_and(|a| {
+        matches!(a.plain(), Some("-H" | "-L" | "-P")) || a.start().starts_with("-O")
+    }) {
+        at += 1;
+    }
+    let other = |a: &Value| {
+        ["-printf", "-exec", "-ls", "-fls", "-files0", "-D"]
+            .iter()
+            .any(|o| a.start().starts_with(o))
+    };
+    if args[at..].iter().any(other) {
+        return None;
+    }
+    let starts: Vec<&Value> =
+        args[at..].iter().take_while(|a| !a.start().starts_with(['-', '(', '!'])).collect();
+    match starts[..] {
+        [] => Some(here()),
+        [one] => Some(Feed::Lines(special::found(one))),
+        _ => None,
+    }
+}
+
+/// `grep -l`, `rg --files`: prints the names of files.
+pub fn names_files(program: &str, args: &[Value]) -> bool {
+    args.iter().any(|a| {
+        let text = a.start();
+        text.starts_with("--files-with")
+            || program == "rg" && text == "--files"
+            || text.starts_with('-') && !text.starts_with("--") && text.contains('l')
+    })
+}
+
+/// Does a filter print lines of its input as they are, and nothing else?
+pub fn whole_lines(program: &str, args: &[Value], operands: &[&Value]) -> bool {
+    let allowed = match program {
+        "grep" | "egrep" | "rg" => "viEFxwmaPe0123456789",
+        "sort" => "nruzfkthVgds0123456789.,:",
+        "uniq" => "duiz",
+        "head" | "tail" => "nqz0123456789",
+        _ => "nzr0123456789",
+    };
+    let options = args.iter().filter(|a| a.start().starts_with('-')).all(|a| {
+        let text = a.start();
+        a.text.is_some()
+            && (matches!(text, "--invert-match" | "--ignore-case" | "--unique" | "--reverse")
+                || text[1..].chars().all(|c| allowed.contains(c)))
+    });
+    // Another operand than grep's pattern may be a file, which it would read instead.
+    let files = operands.iter().filter(|o| {
+        o.plain().is_none_or(|t| t.len() > 1 && t.trim_start_matches('+').parse::<i64>().is_err())
+    });
+    options && files.count() <= usize::from(matches!(program, "grep" | "egrep" | "rg"))
+}

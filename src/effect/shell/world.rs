@@ -1,0 +1,166 @@
+//! Worlds: variables with several values, and loops, whose bodies run again behind themselves.
+
+use shuck_ast::StmtSeq;
+
+use super::state::{self, Delta, Held, Key, unknown_var};
+use super::word::{self, Atom};
+use super::{MAX_WORLDS, Walker};
+use crate::effect::value::Value;
+
+impl Walker<'_> {
+    /// Every field of words side by side, in every world.
+    pub(super) fn every(&mut self, words: &[&shuck_ast::Word]) -> Vec<Value> {
+        let mut all = Vec::new();
+        self.worlds(|w| {
+            let fields = w.expand_all(words);
+            all.extend(fields);
+        });
+        all
+    }
+
+    /// Runs `run` once for every combination of values of the variables it looks at.
+    pub(super) fn worlds(&mut self, mut run: impl FnMut(&mut Self)) {
+        let outer = std::mem::take(&mut self.choice);
+        self.choice.extend(outer.iter().cloned());
+        let fixed = self.choice.len();
+        let mut count = 0;
+        loop {
+            if self.stopped {
+                break;
+            }
+            if count == 1 {
+                self.computed += 1;
+            }
+            run(self);
+            count += 1;
+            // The next combination: the last variable counts up first.
+            while self.choice.len() > fixed {
+                let at = self.choice.len() - 1;
+                let (_, now, total) = &mut self.choice[at];
+                *now += 1;
+                if now < total {
+                    break;
+                }
+                self.choice.pop();
+            }
+            if self.choice.len() <= fixed {
+                break;
+            }
+            if count >= MAX_WORLDS {
+                self.out.command = self.parent;
+                self.out.unknown("more combinations of loop values than are followed", 0..0);
+                break;
+            }
+        }
+        if count > 1 {
+            self.computed -= 1;
+        }
+        self.choice = outer;
+    }
+
+    pub(super) fn each(&mut self, names: &[String], words: &[Value], body: &StmtSeq) {
+        let mut values: Vec<Vec<Vec<Atom>>> = Vec::new();
+        for word in words {
+            let one = vec![word::atoms_of(word)];
+            if !values.contains(&one) {
+                values.push(one);
+            }
+            if values.len() > state::MAX_VALUES {
+                // A long list: a glob or a root that all share would be lost, so nothing is known.
+                values = common(words).unwrap_or_else(unknown_var);
+                break;
+            }
+        }
+        if names.len() > 1 {
+            values = unknown_var();
+        }
+        if values.is_empty() {
+            return;
+        }
+        self.looped(names, |w| {
+            for name in names {
+                w.state.set(Key::Var(name.clone()), Some(Held::Var(values.clone())));
+            }
+            w.seq(body);
+        });
+    }
+
+    /// A loop: its body may run again behind itself, so it is walked until what it changes is what
+    /// it was walked with: from the state before, then from both states joined, then with all that
+    /// it changes forgotten.
+    pub(super) fn looped(&mut self, names: &[String], mut run: impl FnMut(&mut Self)) {
+        for name in names {
+            self.forget(name);
+        }
+        let effects = self.out.analysis.effects.len();
+        let commands = self.out.analysis.commands.len();
+        let traps = self.traps.len();
+        for round in 0..3 {
+            let inner = self.state.mark();
+            run(self);
+            let delta = self.state.rollback(inner);
+            let settled = delta.iter().all(|(key, held)| {
+                self.state.covers(key, held.as_ref())
+                    || matches!(key, Key::Var(name) if names.contains(name))
+            });
+            if settled || round == 2 || self.stopped {
+                self.state.join(vec![delta, Delta::new()]);
+                return;
+            }
+            self.out.analysis.effects.truncate(effects);
+            self.out.analysis.commands.truncate(commands);
+            self.traps.truncate(traps);
+            if round == 0 {
+                self.state.join(vec![delta, Delta::new()]);
+            } else {
+                for (key, _) in delta {
+                    match key {
+                        Key::Var(name) => self.forget(&name),
+                        Key::Cwd => self.state.set(Key::Cwd, Some(Held::Cwd(None))),
+                        Key::Positional => self.set_positional(None),
+                        other => {
+                            let held = self.state.get(&other).cloned();
+                            self.state.set(other, held);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Arithmetic gave it a value: some number.
+    pub(super) fn number(&mut self, name: &str) {
+        self.state.set(Key::Var(name.to_string()), Some(Held::Var(word::number_var())));
+    }
+
+    /// The same inside a word: other words of the command may still see what it was.
+    pub(super) fn maybe_number(&mut self, name: &str) {
+        let values = match self.state.var(name) {
+            Some(old) if old.len() < state::MAX_VALUES => {
+                let more = word::number_var();
+                old.iter().cloned().chain(more.into_iter().filter(|n| !old.contains(n))).collect()
+            }
+            _ => unknown_var(),
+        };
+        self.state.set(Key::Var(name.to_string()), Some(Held::Var(values)));
+    }
+
+    pub(super) fn forget(&mut self, name: &str) {
+        self.state.set(Key::Var(name.to_string()), Some(Held::Var(unknown_var())));
+    }
+}
+
+/// A directory below which all the words lie.
+fn common(words: &[Value]) -> Option<Vec<Vec<Vec<Atom>>>> {
+    let mut dirs: Vec<&str> = words
+        .iter()
+        .map(|w| w.plain().filter(|t| !t.contains("..") && t.contains('/')))
+        .map(|t| t.and_then(|t| t.rsplit_once('/')).map(|(d, _)| d))
+        .collect::<Option<_>>()?;
+    dirs.sort_unstable();
+    dirs.dedup();
+    let [only] = dirs[..] else { return None };
+    let mut atoms = word::quoted(&format!("{only}/"));
+    atoms.push(Atom::blank(true));
+    Some(vec![vec![atoms]])
+}

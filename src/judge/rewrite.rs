@@ -1,0 +1,136 @@
+//! Rewrites of a tool's input and of what it returned.
+
+use serde_json::{Map, Value};
+
+use super::values::{command_text, each_string, set_field};
+use super::{Judge, Voice};
+use crate::engine::Match;
+use crate::redact;
+use crate::rule::{self, Redact, Rule};
+use crate::script::Said;
+use crate::verdict::Verb;
+
+impl Judge<'_> {
+    /// The complete new input, where rules or scripts change it.
+    pub(super) fn rewrite(
+        &mut self,
+        matches: &[Match<'_>],
+        said: &[(&Rule, Said)],
+    ) -> Option<Map<String, Value>> {
+        let changes = matches.iter().any(|one| !one.rule.rewrite.is_empty())
+            || said.iter().any(|(_, said)| said.input.is_some());
+        if !changes {
+            return None;
+        }
+        let old = self.event.input.as_object()?;
+        let mut new = old.clone();
+        let mut ordered: Vec<&Match<'_>> =
+            matches.iter().filter(|m| !m.observed && !m.rule.rewrite.is_empty()).collect();
+        ordered.sort_by_key(|one| one.rule.layer());
+        for one in ordered {
+            for (field, template) in &one.rule.rewrite {
+                let in_place = field.as_slice() == ["command"]
+                    && !one.rule.conditions.command.is_empty()
+                    && self.event.command() == Some(self.analysis.text.as_str());
+                if in_place {
+                    match self.rewrite_command(one, template, &new) {
+                        Ok(Some(text)) => {
+                            new.insert("command".into(), Value::String(text));
+                        }
+                        Ok(None) => {}
+                        Err(why) => self.voices.push(Voice {
+                            verb: Verb::Deny,
+                            layer: one.rule.layer(),
+                            rule: one.rule.name(),
+                            reason: why,
+                        }),
+                    }
+                } else {
+                    let text = template.fill(&self.values(one, None, None));
+                    set_field(&mut new, field, text);
+                }
+            }
+        }
+        for (_, said) in said {
+            if let Some(input) = &said.input {
+                new = input.clone();
+            }
+        }
+        (new != *old).then_some(new)
+    }
+
+    /// Replaces each matched sub-command where it stands.
+    fn rewrite_command(
+        &self,
+        one: &Match<'_>,
+        template: &rule::Template,
+        input: &Map<String, Value>,
+    ) -> Result<Option<String>, String> {
+        let text = &self.analysis.text;
+        if input.get("command").and_then(Value::as_str) != Some(text) {
+            return Err("two rewrites of one command: make them one rule.".into());
+        }
+        let mut commands: Vec<usize> =
+            one.effects.iter().filter_map(|at| self.analysis.effects[*at].command).collect();
+        commands.sort_by_key(|at| self.analysis.commands[*at].span.start);
+        commands.dedup();
+        let mut out = String::new();
+        let mut done = 0;
+        for at in commands {
+            let command = &self.analysis.commands[at];
+            let new = template.fill(&self.values_at(one, Some(at), None, None));
+            if new == command_text(self.analysis, command) {
+                continue;
+            }
+            if command.quoted || command.span.start < done || command.span.end > text.len() {
+                return Err(
+                    "The command stands inside quotes, where it cannot be replaced: run it \
+                            as a command of its own."
+                        .into(),
+                );
+            }
+            out.push_str(&text[done..command.span.start]);
+            out.push_str(&new);
+            done = command.span.end;
+        }
+        if done == 0 {
+            return Ok(None);
+        }
+        out.push_str(&text[done..]);
+        Ok(Some(out))
+    }
+
+    /// Changes to what the tool returned.
+    pub(super) fn replace(&mut self, matches: &[Match<'_>], said: &[(&Rule, Said)]) {
+        let changes =
+            matches.iter().any(|one| one.rule.redact.is_some() || !one.rule.replace.is_empty())
+                || said.iter().any(|(_, said)| said.response.is_some());
+        let Some(old) = self.event.response().filter(|_| changes) else { return };
+        let mut new = old.clone();
+        let mut ordered: Vec<&Match<'_>> = matches.iter().filter(|m| !m.observed).collect();
+        ordered.sort_by_key(|one| one.rule.layer());
+        for one in ordered {
+            for (field, template) in &one.rule.replace {
+                let text = template.fill(&self.values(one, None, None));
+                match &mut new {
+                    Value::Object(map) => set_field(map, field, text),
+                    other => *other = Value::String(text),
+                }
+            }
+            if let Some(redact) = &one.rule.redact {
+                each_string(&mut new, &|text| match redact {
+                    Redact::Secrets => redact::secrets(text).into_owned(),
+                    Redact::Patterns(patterns) => redact::patterns(text, patterns),
+                });
+            }
+        }
+        if let Some(response) =
+            said.iter().filter_map(|(_, said)| said.response.clone()).next_back()
+        {
+            new = response;
+        }
+        if new != *old {
+            self.out.answer.response = Some(new);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `input` and `response`: tests of single fields of a JSON value.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::rule::{Regex, glob};
+
+/// A test of one field of a JSON value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldTest {
+    /// As written: `edits[].new_string`.
+    pub field: String,
+    /// What the value must be: any of them.
+    pub tests: Vec<ValueTest>,
+}
+
+/// What a value must be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ValueTest {
+    /// A glob over the whole value as text.
+    Glob(String),
+    /// Exactly this.
+    Equals(Value),
+    /// A regex somewhere in the value as text.
+    Regex(Regex),
+    /// Present, or absent.
+    Exists(bool),
+}
+
+impl FieldTest {
+    /// Does any value at this field path satisfy the test?
+    pub fn holds(&self, value: &Value) -> bool {
+        self.holds_in(|key| value.get(key))
+    }
+
+    pub(super) fn holds_in<'v>(&self, first: impl Fn(&str) -> Option<&'v Value>) -> bool {
+        let mut found = Vec::new();
+        let (head, rest) = match self.field.split_once('.') {
+            Some((head, rest)) => (head, Some(rest)),
+            None => (self.field.as_str(), None),
+        };
+        let (name, spread) = match head.strip_suffix("[]") {
+            Some(name) => (name, true),
+            None => (head, false),
+        };
+        if let Some(value) = first(name) {
+            collect(value, spread, rest, &mut found);
+        }
+        self.tests.iter().any(|test| test.holds(&found))
+    }
+}
+
+fn collect<'v>(value: &'v Value, spread: bool, rest: Option<&str>, out: &mut Vec<&'v Value>) {
+    if spread {
+        if let Value::Array(items) = value {
+            items.iter().for_each(|item| collect(item, false, rest, out));
+        }
+        return;
+    }
+    let Some(rest) = rest else {
+        out.push(value);
+        return;
+    };
+    let (head, rest) = match rest.split_once('.') {
+        Some((head, rest)) => (head, Some(rest)),
+        None => (rest, None),
+    };
+    let (name, spread) = match head.strip_suffix("[]") {
+        Some(name) => (name, true),
+        None => (head, false),
+    };
+    let next = match value {
+        Value::Array(items) => name.parse::<usize>().ok().and_then(|at| items.get(at)),
+        other => other.get(name),
+    };
+    if let Some(next) = next {
+        collect(next, spread, rest, out);
+    }
+}
+
+impl ValueTest {
+    pub(super) fn holds(&self, found: &[&Value]) -> bool {
+        match self {
+            ValueTest::Exists(wanted) => found.iter().any(|v| !v.is_null()) == *wanted,
+            ValueTest::Equals(wanted) => found.iter().any(|v| same(v, wanted)),
+            ValueTest::Glob(pattern) => {
+                found.iter().any(|v| text(v).is_some_and(|t| glob::matches(pattern, &t)))
+            }
+            ValueTest::Regex(regex) => {
+                found.iter().any(|v| text(v).is_some_and(|t| regex.is_match(&t)))
+            }
+        }
+    }
+}
+
+/// Numbers compare by value: `1` in a rule is `1.0` in a payload.
+fn same(a: &Value, b: &Value) -> bool {
+    a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a == b)
+}
+
+/// A value as the text that globs and regexes see.
+pub(super) fn text(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => Some(number.to_string().into()),
+        Value::Bool(flag) => Some(flag.to_string().into()),
+        Value::Null => None,
+        other => serde_json::to_string(other).ok().map(Cow::Owned),
+    }
+}

@@ -1,0 +1,109 @@
+//! `match`: one line of Claude Code's permission syntax, with its own meaning of paths.
+
+use super::Subject;
+use super::name::Name;
+use crate::effect::{Effect, Grade, Word};
+use crate::rule::Truth;
+use crate::rule::command::CommandPattern;
+use crate::rule::glob;
+use crate::rule::path::PathPattern;
+
+/// One line of Claude Code's permission syntax.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Permission {
+    /// `Bash(git push:*)`
+    Command(CommandPattern),
+    /// `Read(./.env)` and `Edit(...)`: a path of reads, or of writes.
+    Path(Word, PathPattern),
+    /// `WebFetch(domain:x.org)`
+    Host(Name),
+    /// `WebSearch`, `mcp__server`, `mcp__server__tool`: the whole tool.
+    Tool(String),
+}
+
+impl Permission {
+    pub(super) fn parse(text: &str) -> Result<Permission, String> {
+        let text = text.trim();
+        let Some((tool, rest)) = text.split_once('(') else {
+            return if text.is_empty() {
+                Err("the match is empty".into())
+            } else if text == "Bash" {
+                Ok(Permission::Command(CommandPattern::from_permission("*")?))
+            } else {
+                Ok(Permission::Tool(text.to_string()))
+            };
+        };
+        let inside = rest.strip_suffix(')').ok_or("`(` without its `)`")?;
+        match tool {
+            "Bash" => Ok(Permission::Command(CommandPattern::from_permission(inside)?)),
+            "Read" | "Grep" | "Glob" | "LS" => {
+                Ok(Permission::Path(Word::Read, permission_path(inside)?))
+            }
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => {
+                Ok(Permission::Path(Word::Write, permission_path(inside)?))
+            }
+            "WebFetch" => match inside.strip_prefix("domain:") {
+                Some(domain) => Ok(Permission::Host(Name::host(domain.trim()))),
+                None => Err("WebFetch takes domain:NAME".into()),
+            },
+            _ => {
+                Err(format!("`{tool}` takes nothing in brackets here; name a path or command rule"))
+            }
+        }
+    }
+
+    pub(super) fn tool_holds(&self, tool: &str) -> bool {
+        match self {
+            Permission::Tool(name) => {
+                name == tool
+                    || (tool == "Agent" && name == "Task")
+                    || glob::matches(name, tool)
+                    // `mcp__server` names every tool of that server.
+                    || (name.starts_with("mcp__")
+                        && tool.strip_prefix(name.as_str()).is_some_and(|t| t.starts_with("__")))
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn hits(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
+        match self {
+            Permission::Command(pattern) => match effect.command {
+                Some(at) if effect.word == Word::Execute => {
+                    s.analysis.commands.get(at).map_or(Truth::No, |c| pattern.hits(c))
+                }
+                _ => Truth::No,
+            },
+            Permission::Path(word, pattern) => match &effect.path {
+                // A rule on edits is one on every change.
+                Some(target)
+                    if effect.word == *word
+                        || (*word == Word::Write && effect.word == Word::Delete) =>
+                {
+                    pattern.hits(target, s.bases)
+                }
+                None if effect.grade == Grade::Unknown && effect.word == *word => Truth::Maybe,
+                _ => Truth::No,
+            },
+            Permission::Host(name) => match &effect.host {
+                Some(host) if effect.word == Word::Network => Truth::from(name.holds(host)),
+                _ => Truth::No,
+            },
+            Permission::Tool(_) => Truth::from(self.tool_holds(&s.event.tool)),
+        }
+    }
+}
+
+/// Claude Code's own path syntax: `//x` is absolute, `/x` starts at the project, a bare name holds
+/// at any depth, all else is relative to the project.
+fn permission_path(text: &str) -> Result<PathPattern, String> {
+    if let Some(rest) = text.strip_prefix("//") {
+        PathPattern::parse(&format!("/{rest}"))
+    } else if text.starts_with('/') {
+        PathPattern::parse(&format!(".{text}"))
+    } else if text.starts_with("~/") || text.starts_with("./") || !text.contains('/') {
+        PathPattern::parse(text)
+    } else {
+        PathPattern::parse(&format!("./{text}"))
+    }
+}

@@ -1,0 +1,131 @@
+//! What is wrong with a rule as a whole, when each of its keys is sound.
+
+use std::ops::Range;
+
+use super::Seen;
+use crate::event::{Kind, KindSet};
+use crate::rule::condition::{Conditions, ValueTest};
+use crate::rule::reader::Reader;
+use crate::rule::{Redact, Regex, Rule, Text};
+use crate::verdict::Verb;
+
+pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Reader<'_>) {
+    if let [(first, _), (second, span), ..] = seen.verdicts.as_slice() {
+        r.fault(
+            "two-verdicts",
+            format!("a rule has one verdict: `{first}` or `{second}`"),
+            Some("make two rules".into()),
+            span.clone(),
+        );
+    }
+    let does_something = rule.verdict.is_some()
+        || rule.acts()
+        || !rule.rewrite.is_empty()
+        || !rule.replace.is_empty()
+        || rule.redact.is_some()
+        || rule.context.is_some()
+        || rule.notify.is_some();
+    if !does_something && !r.has_fault_of_rule() {
+        r.fault(
+            "no-effect",
+            "the rule does nothing".into(),
+            Some("give it deny, ask, allow, run, context ...".into()),
+            id.clone(),
+        );
+    }
+    if let Some((written, span)) = seen.verdicts.first() {
+        if *written == "block" && !rule.on_named {
+            r.fault(
+                "block-without-event",
+                "`block` must say its event".into(),
+                Some("add on = \"Stop\", or write deny for a tool call".into()),
+                span.clone(),
+            );
+        }
+        if *written == "allow" && rule.run.is_some() {
+            r.fault(
+                "run-beside-allow",
+                "`run` beside `allow` has no meaning: an allow does not wait for a command".into(),
+                Some("use when = { run = ... }".into()),
+                span.clone(),
+            );
+        }
+        if rule.on_named {
+            check_verbs(rule, written, span, r);
+        }
+    }
+    if seen.dialect.is_some() && rule.hook.is_none() {
+        r.warn("unused-key", "`dialect` belongs to `hook`".into(), None, id.clone());
+    }
+    let scripts = [&rule.run, &rule.hook, &rule.conditions.when.run];
+    let texts = [&rule.context, &rule.notify].map(|text| match text {
+        Some(Text::Run(command)) => Some(command),
+        _ => None,
+    });
+    for command in scripts.into_iter().map(Option::as_ref).chain(texts).flatten() {
+        if command.script.has_quoted_placeholder() {
+            r.fault(
+                "quoted-placeholder",
+                "a placeholder stands inside quotes".into(),
+                Some("take the quotes off: it becomes a quoted variable by itself".into()),
+                id.clone(),
+            );
+        }
+    }
+}
+
+/// A verb that an explicitly named event cannot express is a fault.
+fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'_>) {
+    let Some((verb, _)) = &rule.verdict else { return };
+    let agent = crate::agent::AGENTS[0];
+    for kind in rule.on.iter() {
+        let Some(spec) = agent.spec(kind) else { continue };
+        // The dialog of a permission request is the question; an ask there is silence by design.
+        let silence = *verb == Verb::Ask && kind == Kind::PermissionRequest;
+        // "every event" means every event that can: `on = "*"` names none.
+        if spec.verbs.contains(verb)
+            || (silence && rule.on != KindSet::of(&[kind]))
+            || rule.on == KindSet::ALL
+        {
+            continue;
+        }
+        let valid: Vec<&str> = spec.verbs.iter().map(|verb| verb.name()).collect();
+        let valid = if valid.is_empty() { "no verdict at all".into() } else { valid.join(", ") };
+        r.fault(
+            "verb-not-for-event",
+            format!("{} cannot express `{written}`", kind.name()),
+            Some(format!("it takes {valid}")),
+            span.clone(),
+        );
+    }
+}
+
+pub(super) fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
+    let mut all: Vec<&Regex> = Vec::new();
+    let of = |conditions: &Conditions, all: &mut Vec<Regex>| {
+        all.extend(conditions.prompt.iter().cloned());
+        for test in conditions.input.iter().chain(&conditions.response) {
+            for test in &test.tests {
+                if let ValueTest::Regex(regex) = test {
+                    all.push(regex.clone());
+                }
+            }
+        }
+    };
+    let mut owned = Vec::new();
+    of(&rule.conditions, &mut owned);
+    if let Some(unless) = &rule.unless {
+        of(unless, &mut owned);
+    }
+    if let Some(Redact::Patterns(patterns)) = &rule.redact {
+        all.extend(patterns);
+    }
+    for (_, template) in rule.rewrite.iter().chain(&rule.replace) {
+        all.extend(template.regexes());
+    }
+    for regex in all.into_iter().chain(&owned) {
+        if let Some(why) = regex.fault() {
+            r.fault("bad-regex", format!("`{}`: {why}", regex.source), None, id.clone());
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The tables of a rule file beside `[rule]`: what they hold and how they are read.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::rule::Severity;
+use crate::rule::fault::did_you_mean;
+use crate::rule::reader::Reader;
+use crate::rule::shipped;
+use crate::verdict::Verb;
+
+use super::RuleFile;
+
+/// What a file changes about a shipped rule.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Override {
+    /// The shipped rule's id.
+    pub id: String,
+    /// A new verdict.
+    pub action: Option<Verb>,
+    /// A new severity.
+    pub severity: Option<Severity>,
+    /// False = switched off.
+    pub enabled: Option<bool>,
+    /// Where in the file.
+    pub span: Range<usize>,
+}
+
+/// A server that can be asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remote {
+    /// Its name.
+    pub name: String,
+    /// Where it is, in the order in which it is tried.
+    pub urls: Vec<String>,
+}
+
+/// What is kept of decisions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JournalConfig {
+    /// False = nothing is written.
+    pub enabled: bool,
+    /// Rotated past this size, in bytes.
+    pub max_size: u64,
+    /// How many rotated files are kept.
+    pub keep: u32,
+}
+
+impl Default for JournalConfig {
+    fn default() -> Self {
+        JournalConfig { enabled: true, max_size: 10 << 20, keep: 3 }
+    }
+}
+
+pub(super) fn read_override(
+    id: &Spanned<toml::de::DeString<'_>>,
+    body: &Spanned<DeValue<'_>>,
+    file: &mut RuleFile,
+    r: &mut Reader<'_>,
+) {
+    let Some(table) = r.table(body, "override") else { return };
+    let mut out = Override { id: id.get_ref().to_string(), span: id.span(), ..Override::default() };
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "action" => {
+                const NAMES: &[(&str, Verb)] =
+                    &[("deny", Verb::Deny), ("ask", Verb::Ask), ("allow", Verb::Allow)];
+                out.action = r.one_of("action", value, NAMES);
+            }
+            "severity" => out.severity = r.one_of("severity", value, SEVERITIES),
+            "enabled" => out.enabled = r.boolean(value),
+            other => r.unknown_key(other, key.span(), ["action", "severity", "enabled"]),
+        }
+    }
+    if !shipped::RULES.iter().any(|rule| rule.id == out.id) {
+        let hint = did_you_mean(&out.id, shipped::RULES.iter().map(|rule| rule.id));
+        r.warn(
+            "unknown-rule",
+            format!("no shipped rule is called `{}`", out.id),
+            hint.map(|h| format!("did you mean `{h}`?")),
+            id.span(),
+        );
+    }
+    file.overrides.push(out);
+}
+
+pub(super) const SEVERITIES: &[(&str, Severity)] = &[
+    ("low", Severity::Low),
+    ("medium", Severity::Medium),
+    ("high", Severity::High),
+    ("critical", Severity::Critical),
+];
+
+pub(super) fn read_journal(
+    value: &Spanned<DeValue<'_>>,
+    r: &mut Reader<'_>,
+) -> Option<JournalConfig> {
+    let table = r.table(value, "journal")?;
+    let mut out = JournalConfig::default();
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "enabled" => out.enabled = r.boolean(value).unwrap_or(true),
+            "max_size_mb" => out.max_size = r.integer(value, 1, 1024).unwrap_or(10) << 20,
+            "keep" => out.keep = r.integer(value, 0, 100).unwrap_or(3) as u32,
+            other => r.unknown_key(other, key.span(), ["enabled", "max_size_mb", "keep"]),
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,176 @@
+//! `[program.NAME]`: what people say of programs and MCP tools of their own, in the words of the
+//! shipped tables (`docs/programs.md`).
+
+use toml::Spanned;
+use toml::de::{DeString, DeValue};
+
+use super::fault::did_you_mean;
+use super::reader::Reader;
+use crate::effect::Word;
+use crate::effect::program::row;
+use crate::effect::program::table::{self, Arity, OptSpec, Program, Role, mark};
+
+const EMPTY: Program = Program {
+    name: "",
+    complete: false,
+    stop: false,
+    sub: false,
+    single: false,
+    assignments: false,
+    neutral: false,
+    abbreviate: false,
+    operands_known: false,
+    default: "",
+    special: "",
+    lang: "",
+    effects: &[],
+    before: &[],
+    repeat: Role::Text,
+    last: None,
+    options: &[],
+};
+
+/// Rows live as long as the shipped ones: the process reads them once and ends soon.
+fn keep(text: &str) -> &'static str {
+    Box::leak(text.to_string().into_boxed_str())
+}
+
+/// Reads one entry.
+pub fn read(
+    name: &Spanned<DeString<'_>>,
+    body: &Spanned<DeValue<'_>>,
+    r: &mut Reader<'_>,
+) -> Option<Program> {
+    let entry = r.table(body, "program")?;
+    let mut program = EMPTY;
+    if let Some(value) = entry.get("same")
+        && let Some((same, span)) = r.string(value)
+    {
+        match table::program(&same, &[]) {
+            Some(found) => program = *found,
+            None => r.fault(
+                "unknown-program",
+                format!("no shipped entry is called `{same}`"),
+                did_you_mean(&same, table::PROGRAMS.iter().map(|p| p.name))
+                    .map(|hint| format!("did you mean `{hint}`?")),
+                span,
+            ),
+        }
+    }
+    program.name = keep(name.get_ref());
+    for (key, value) in entry {
+        match key.get_ref().as_ref() {
+            "same" => {}
+            "complete" => program.complete = r.boolean(value)?,
+            "stop" => program.stop = r.boolean(value)?,
+            "sub" => program.sub = r.boolean(value)?,
+            "single" => program.single = r.boolean(value)?,
+            "assignments" => program.assignments = r.boolean(value)?,
+            "neutral" => program.neutral = r.boolean(value)?,
+            "abbreviate" => program.abbreviate = r.boolean(value)?,
+            "default" => program.default = keep(&r.string(value)?.0),
+            "lang" => program.lang = keep(&r.string(value)?.0),
+            "effects" => program.effects = effects(value, r),
+            "operands" => operands(value, &mut program, r),
+            "options" => program.options = options(value, &[], r),
+            "extra" => program.options = options(value, program.options, r),
+            other => {
+                let known = row::KEYS.iter().copied().filter(|key| *key != "special");
+                r.unknown_key(other, key.span(), known);
+            }
+        }
+    }
+    Some(program)
+}
+
+fn effects(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static [Word] {
+    let mut words = Vec::new();
+    for (text, span) in r.strings(value) {
+        words.extend(word(&text, span, r));
+    }
+    words.leak()
+}
+
+/// A word of the closed list, or any name of a domain: tables may add such.
+fn word(text: &str, span: std::ops::Range<usize>, r: &mut Reader<'_>) -> Option<Word> {
+    let found = Word::from_text(text)
+        .or_else(|| row::is_named_effect(text).then(|| Word::Named(keep(text))))
+        .filter(|word| !word.text().ends_with('*'));
+    if found.is_none() {
+        r.unknown_word("effect", text, span, super::condition::effect_words());
+    }
+    found
+}
+
+fn role(text: &str, span: std::ops::Range<usize>, r: &mut Reader<'_>) -> Role {
+    match Role::ALL.iter().find(|(name, _)| *name == text) {
+        Some((_, role)) => *role,
+        None => {
+            r.unknown_word("role", text, span, Role::ALL.iter().map(|(name, _)| *name));
+            Role::MaybePath
+        }
+    }
+}
+
+fn operands(value: &Spanned<DeValue<'_>>, program: &mut Program, r: &mut Reader<'_>) {
+    // A program without operands has an empty list.
+    let items = match value.get_ref() {
+        DeValue::Array(items) if items.is_empty() => Vec::new(),
+        _ => r.strings(value),
+    };
+    let texts: Vec<&str> = items.iter().map(|(text, _)| text.as_str()).collect();
+    match row::operands(&texts) {
+        Ok(found) => {
+            let mut one = |text: &str| role(text, value.span(), r);
+            let before: Vec<Role> = found.before.iter().map(|text| one(text)).collect();
+            program.repeat = found.repeat.map_or(Role::Text, &mut one);
+            program.last = found.last.map(one);
+            program.before = before.leak();
+            program.operands_known = true;
+        }
+        Err(why) => r.fault("bad-operands", why, None, value.span()),
+    }
+}
+
+fn options(
+    value: &Spanned<DeValue<'_>>,
+    base: &'static [&'static OptSpec],
+    r: &mut Reader<'_>,
+) -> &'static [&'static OptSpec] {
+    let mut specs = base.to_vec();
+    for (line, span) in r.strings(value) {
+        let option = match row::option(&line) {
+            Ok(option) => option,
+            Err(why) => {
+                r.fault("bad-option", why, None, span);
+                continue;
+            }
+        };
+        let mut marks = 0;
+        for text in option.marks {
+            match mark::ALL.iter().find(|(name, _)| *name == text) {
+                Some((_, bit)) => marks |= bit,
+                None => {
+                    r.unknown_word("mark", text, span.clone(), mark::ALL.iter().map(|(n, _)| *n));
+                }
+            }
+        }
+        let arity = match option.value {
+            None => Arity::None,
+            Some((_, false)) => Arity::Value,
+            Some((_, true)) => Arity::Optional,
+        };
+        let spec = OptSpec {
+            names: keep(&option.names.join(" ")),
+            arity,
+            role: option.value.map_or(Role::Text, |(text, _)| role(text, span.clone(), r)),
+            marks,
+            effect: option
+                .effect
+                .and_then(|text| word(text, span.clone(), r))
+                .map(|word| &*Box::leak(Box::new(word))),
+        };
+        specs.push(Box::leak(Box::new(spec)));
+    }
+    specs.leak()
+}

@@ -1,0 +1,189 @@
+//! A base command line taken apart into words, so that rewrites can change one of them.
+
+/// The home directory of the tests.
+pub const HOME: &str = "/home/dev";
+
+/// Numbers that look random and are the same for the same seed.
+pub struct Rng(pub u64);
+
+impl Rng {
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % n.max(1)
+    }
+
+    /// One of them.
+    pub fn pick<'a, T: ?Sized>(&mut self, list: &[&'a T]) -> &'a T {
+        list[self.below(list.len())]
+    }
+}
+
+/// A word of the line.
+#[derive(Clone, Debug)]
+pub struct Word {
+    /// What it is after expansion.
+    pub value: String,
+    /// How it is written now.
+    pub text: String,
+    /// Its value is known here and it is still written as in the base: it may be respelled.
+    pub literal: bool,
+    /// It was quoted in the base: its slashes are no path.
+    pub quoted: bool,
+}
+
+impl Word {
+    fn new(text: &str) -> Word {
+        let quoted = text.contains('\'');
+        let mut value = text.replace('\'', "");
+        if let Some(rest) = text.strip_prefix("~/") {
+            value = format!("{HOME}/{rest}");
+        }
+        let literal =
+            quoted || text == "{}" || !text.contains(['*', '?', '[', '$', '"', '\\', '{']);
+        Word { value, text: text.into(), literal, quoted }
+    }
+
+    /// Writes it another way, which is final.
+    pub fn respell(&mut self, text: String) {
+        self.text = text;
+        self.literal = false;
+    }
+
+    /// Gives it another value that means the same; it may still be respelled.
+    pub fn revalue(&mut self, value: String) {
+        self.text = if is_plain(&value) { value.clone() } else { single(&value) };
+        self.value = value;
+    }
+}
+
+/// One command of a pipeline.
+#[derive(Clone, Debug, Default)]
+pub struct Stage {
+    /// Programs that start it, outermost first, as text.
+    pub wrappers: Vec<String>,
+    /// The command and its arguments.
+    pub words: Vec<Word>,
+    /// Redirections: the operator and its word.
+    pub redirects: Vec<(String, Word)>,
+}
+
+impl Stage {
+    /// The program's name.
+    pub fn name(&self) -> String {
+        self.words[0].value.clone()
+    }
+}
+
+/// A pipeline with what has to run before it.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    /// Assignments and `cd`, each with its separator.
+    pub before: String,
+    /// The pipeline.
+    pub stages: Vec<Stage>,
+}
+
+impl Line {
+    /// Reads a base.
+    pub fn parse(text: &str) -> Line {
+        let mut stages = vec![Stage::default()];
+        let mut operator: Option<String> = None;
+        for word in split(text) {
+            let stage = stages.last_mut().unwrap();
+            match word.as_str() {
+                "|" => stages.push(Stage::default()),
+                "<" | ">" | ">>" => operator = Some(word),
+                _ => match operator.take() {
+                    Some(operator) => stage.redirects.push((operator, Word::new(&word))),
+                    None => stage.words.push(Word::new(&word)),
+                },
+            }
+        }
+        Line { before: String::new(), stages }
+    }
+
+    /// Every word with its stage's number, redirections' words too.
+    pub fn words(&mut self) -> Vec<(usize, &mut Word)> {
+        self.stages
+            .iter_mut()
+            .enumerate()
+            .flat_map(|(at, stage)| {
+                let words =
+                    stage.words.iter_mut().chain(stage.redirects.iter_mut().map(|r| &mut r.1));
+                words.map(move |word| (at, word))
+            })
+            .collect()
+    }
+
+    /// The text.
+    pub fn render(&self) -> String {
+        let stages: Vec<String> = self
+            .stages
+            .iter()
+            .map(|stage| {
+                let mut parts = stage.wrappers.clone();
+                parts.extend(stage.words.iter().map(|w| w.text.clone()));
+                for (operator, word) in &stage.redirects {
+                    parts.push(operator.clone());
+                    parts.push(word.text.clone());
+                }
+                parts.join(" ")
+            })
+            .collect();
+        format!("{}{}", self.before, stages.join(" | "))
+    }
+}
+
+/// Words between blanks; single quotes keep blanks.
+fn split(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in text.chars() {
+        match c {
+            ' ' if !quoted => words.push(String::new()),
+            _ => {
+                quoted ^= c == '\'';
+                words.last_mut().unwrap().push(c);
+            }
+        }
+    }
+    words
+}
+
+/// Needs no quotes in any place.
+pub fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:@%=,".contains(c))
+}
+
+/// In single quotes.
+pub fn single(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// In double quotes.
+pub fn double(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        if matches!(c, '"' | '\\' | '$' | '`') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out + "\""
+}
+
+/// In `$'...'`, `how` says which characters are escaped by number.
+pub fn ansi(text: &str, mut how: impl FnMut(char) -> Option<String>) -> String {
+    let mut out = String::from("$'");
+    for c in text.chars() {
+        match (how(c), c) {
+            (Some(number), _) => out.push_str(&number),
+            (None, '\'' | '\\') => out.extend(['\\', c]),
+            (None, '\n') => out.push_str("\\n"),
+            (None, _) => out.push(c),
+        }
+    }
+    out + "'"
+}
