@@ -39,7 +39,7 @@ pub struct Value {
     pub one: bool,
     /// What is not known is, up to the next slash, part of a name.
     pub name: bool,
-    /// Where `text` is None: all of it, with a [`BLANK`] for each part that is not known.
+    /// Where `text` is None, or a glob that only stands for numbers: all of it, with a [`BLANK`] for each part that is not known.
     pub outline: Option<String>,
     /// A stranger prints it.
     pub fed: bool,
@@ -84,7 +84,13 @@ impl Value {
 
     /// The text with a [`BLANK`] for each unknown part, unless a stranger prints some of it.
     pub fn sketch(&self) -> Option<&str> {
-        if self.fed || self.pipe { None } else { self.text.as_deref().or(self.outline.as_deref()) }
+        match (&self.text, &self.outline) {
+            _ if self.fed || self.pipe => None,
+            // Numbers; what any other glob becomes nobody knows.
+            (Some(_), outline) if self.glob => outline.as_deref(),
+            (Some(text), _) => Some(text),
+            (None, outline) => outline.as_deref(),
+        }
     }
 
     /// The part behind the first `n` bytes (an option's glued value).
@@ -271,7 +277,12 @@ impl<'a> Emitter<'a> {
         }
         let changes = !matches!(word, Word::Read);
         match self.spot(value, extent, changes) {
-            Spot::At(target) if word == Word::Read && target.extent == Extent::Glob => {
+            // What stands for a number is no glob of the shell's.
+            Spot::At(target)
+                if word == Word::Read
+                    && target.extent == Extent::Glob
+                    && !target.lexical.contains("[-0-9]*") =>
+            {
                 self.read_glob(target, extent, grade, source, value.span.clone());
             }
             Spot::At(target)

@@ -1,6 +1,7 @@
 //! What happened against what the analysis lists.
 
 use hookctl::effect::path::normalise;
+use hookctl::effect::value::BLANK;
 use hookctl::effect::{Analysis, Arg, Effect, Extent, Grade, Word};
 
 use crate::jail::{Outcome, Record};
@@ -70,19 +71,33 @@ fn same(listed: &[Arg], actual: &[String]) -> bool {
     match &first.text {
         None => (0..=actual.len()).any(|n| same(rest, &actual[n..])),
         Some(text) if first.glob => (0..=actual.len())
-            .take_while(|n| *n == 0 || fits(text, &actual[n - 1]))
+            .take_while(|n| {
+                *n == 0 || fits(&squeezed(text), &actual[n - 1]) || fits(text, &actual[n - 1])
+            })
             .any(|n| same(rest, &actual[n..])),
         Some(text) => actual.first().is_some_and(|a| equal(text, a)) && same(rest, &actual[1..]),
     }
 }
 
-/// Is it that text, with whatever find or xargs put into it, or the path of that program?
+/// Is it that text, with whatever stands for the parts that are not known (what find or xargs put
+/// into it), or the path of that program?
 fn equal(listed: &str, actual: &str) -> bool {
-    let Some((before, after)) = listed.split_once("$__hookctl_item") else {
-        return listed == actual || actual.strip_prefix("/usr/bin/") == Some(listed);
+    let Some((before, after)) = listed.split_once(BLANK) else {
+        // `command -v` tells the path, and that of `command -p` is another one.
+        let own = actual.strip_prefix("/usr").unwrap_or(actual).strip_prefix("/bin/");
+        return listed == actual || own == Some(listed);
     };
-    let after = after.rsplit("$__hookctl_item").next().unwrap_or_default();
+    let after = after.rsplit(BLANK).next().unwrap_or_default();
     actual.starts_with(before) && actual.ends_with(after)
+}
+
+/// A glob as its matches are written: with one slash behind a directory.
+fn squeezed(glob: &str) -> String {
+    let mut text = glob.to_string();
+    while text.ends_with("//") {
+        text.pop();
+    }
+    text
 }
 
 /// Does a glob fit, or is it what stays of it where it fits nothing?

@@ -122,16 +122,23 @@ impl Walker<'_> {
         };
         links.reverse();
         if !matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) {
-            let mut before = self.state.get(&Key::Cwd).cloned();
+            // What the left side of an `||` found: the directory, and the one before it.
+            let place = |w: &Self| {
+                let back = Key::Var("OLDPWD".to_string());
+                [Key::Cwd, back].map(|key| (w.state.get(&key).cloned(), key))
+            };
+            let mut before = place(self);
             let mut left = first;
             self.stmt(first);
             for (op, stmt) in links {
                 let mark = self.state.mark();
-                let here = self.state.get(&Key::Cwd).cloned();
+                let here = place(self);
                 // What stands behind `cd x ||` runs where `cd` did not leave.
                 let stayed = matches!(op, BinaryOp::Or) && self.changes_directory(left);
                 if stayed {
-                    self.state.set(Key::Cwd, before);
+                    for (held, key) in before {
+                        self.state.set(key, held);
+                    }
                 }
                 self.stmt(stmt);
                 // Both "ran" and "did not run" stay open, save that `cd x &&` is believed.

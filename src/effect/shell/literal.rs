@@ -1,7 +1,7 @@
 //! Literal text as atoms: backslashes, quotes that the parser left in, and text whose place in the
 //! source is wrong.
 
-use shuck_ast::{LiteralText, Span, WordPart, WordPartNode};
+use shuck_ast::{LiteralText, Span, Word, WordPart, WordPartNode};
 
 use super::Walker;
 use super::word::{Atom, Quote, atom, quoted};
@@ -31,6 +31,106 @@ impl Walker<'_> {
             }
         }
         Some(out)
+    }
+}
+
+impl Walker<'_> {
+    /// A word without expansions, read from the source: the parser counts the places of its parts
+    /// wrong behind an escaped `$`. None = not such a word, or its own place is wrong as well.
+    pub(super) fn reread(&self, word: &Word) -> Option<Vec<Atom>> {
+        let mut text = String::new();
+        let mut cooked = false;
+        for part in &word.parts {
+            match &part.kind {
+                WordPart::Literal(LiteralText::CookedSource(own)) => {
+                    cooked = true;
+                    text.push_str(own);
+                }
+                WordPart::Literal(_) | WordPart::DoubleQuoted { .. } => {
+                    text.push_str(self.slice(part.span));
+                }
+                WordPart::SingleQuoted { value, .. } => text.push_str(value.slice(&self.source)),
+                _ => return None,
+            }
+        }
+        let next = self.source.get(word.span.end.offset()..)?.chars().next();
+        if !cooked || !next.is_none_or(|c| c.is_whitespace() || ";&|<>()`".contains(c)) {
+            return None;
+        }
+        let atoms = whole_word(self.slice(word.span))?;
+        let letters = |text: &mut dyn Iterator<Item = char>| {
+            text.filter(|c| !matches!(c, '\\' | '"' | '\n')).collect::<String>()
+        };
+        let own = letters(&mut atoms.iter().filter_map(|a| match a {
+            Atom::Ch(c, _) => Some(*c),
+            _ => None,
+        }));
+        (own == letters(&mut text.chars())).then_some(atoms)
+    }
+}
+
+/// A word without expansions; None = anything else.
+fn whole_word(text: &str) -> Option<Vec<Atom>> {
+    let mut out = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some('\n')) => drop(chars.next()),
+            ('\\', _) => out.push(Atom::Ch(chars.next()?, Quote::Quoted)),
+            ('\'', _) => {
+                out.push(Atom::Empty);
+                let inner: String = chars.by_ref().take_while(|c| *c != '\'').collect();
+                out.extend(quoted(&inner));
+            }
+            ('"', _) => double_quoted(&mut chars, &mut out)?,
+            ('$', Some('"')) => {
+                chars.next();
+                double_quoted(&mut chars, &mut out)?;
+            }
+            ('$', Some('\'')) => {
+                chars.next();
+                let mut inner = String::new();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        '\\' => inner.extend(['\\', chars.next()?]),
+                        c => inner.push(c),
+                    }
+                }
+                out.push(Atom::Empty);
+                out.extend(quoted(&super::decode::unescape(&inner)?));
+            }
+            ('$', next) if next.is_some_and(|c| !c.is_whitespace()) => return None,
+            ('`' | '<' | '>' | '(' | ')' | ';' | '&' | '|', _) => return None,
+            (c, _) if c.is_whitespace() => return None,
+            (c, _) => out.push(Atom::Ch(c, Quote::Bare)),
+        }
+    }
+    Some(out)
+}
+
+/// The rest of a double-quoted string without expansions.
+fn double_quoted(
+    chars: &mut std::iter::Peekable<std::str::Chars>,
+    out: &mut Vec<Atom>,
+) -> Option<()> {
+    out.push(Atom::Empty);
+    loop {
+        match chars.next()? {
+            '"' => return Some(()),
+            '$' if chars.peek().is_some_and(|c| *c != '"' && !c.is_whitespace()) => return None,
+            '`' => return None,
+            '\\' => match chars.next()? {
+                '\n' => {}
+                c => {
+                    if !matches!(c, '$' | '`' | '"' | '\\') {
+                        out.push(Atom::Ch('\\', Quote::Quoted));
+                    }
+                    out.push(Atom::Ch(c, Quote::Quoted));
+                }
+            },
+            c => out.push(Atom::Ch(c, Quote::Quoted)),
+        }
     }
 }
 

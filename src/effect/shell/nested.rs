@@ -8,7 +8,7 @@ use super::state::{Held, Key};
 use super::{Feed, Walker, word};
 use crate::effect::program::{Next, code, special};
 use crate::effect::value::{BLANK, Printer, Spot, Value};
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Arg, Extent, Grade, Source, SubCommand, Word};
 
 /// How deep wrappers stand in wrappers.
 const MAX_WRAPPERS: usize = 24;
@@ -248,7 +248,15 @@ impl Walker<'_> {
     /// What `trap` was told runs at the end.
     pub(super) fn traps(&mut self) {
         for (text, index, cwd) in std::mem::take(&mut self.traps) {
-            if cwd.is_none_or(|cwd| cwd != self.cwd()) {
+            let args =
+                self.out.analysis.commands.get(index).map(|c| &c.args[..]).unwrap_or_default();
+            // These run between all commands, in whichever directory.
+            let always = |a: &Arg| matches!(a.text.as_deref(), Some("DEBUG" | "ERR" | "RETURN"));
+            let moves = |c: &SubCommand| matches!(c.name.as_str(), "cd" | "pushd" | "popd");
+            if args.iter().any(always) && self.out.analysis.commands.iter().any(moves) {
+                self.state.set(Key::Cwd, Some(Held::Cwd(None)));
+                self.script(&text, Vec::new(), index);
+            } else if cwd.is_none_or(|cwd| cwd != self.cwd()) {
                 self.script(&text, Vec::new(), index);
             }
         }

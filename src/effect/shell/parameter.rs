@@ -56,7 +56,9 @@ impl Walker<'_> {
         self.access(reference, inside, &mut own);
         // `$@` counts from `$0`, an array from its first element, a text from its first character.
         let list = reference.has_array_selector() || matches!(reference.name.as_str(), "@" | "*");
-        let known = !own.iter().any(|a| matches!(a, Atom::Unknown(_)));
+        // A pattern's letters are not those of what it stands for.
+        let pattern = own.iter().any(|a| matches!(a, Atom::Ch(_, Quote::Pattern)));
+        let known = !pattern && !own.iter().any(|a| matches!(a, Atom::Unknown(_)));
         let length = match length {
             None => Some(i64::MAX),
             Some(Some(length)) => Some(length),
@@ -75,7 +77,10 @@ impl Walker<'_> {
         };
         let count = i64::try_from(pieces.len()).unwrap_or(i64::MAX);
         let counted = i64::from(matches!(reference.name.as_str(), "@" | "*"));
-        if counted == 1 && offset < 1 || own.iter().any(|a| list && *a == Atom::blank(false)) {
+        if counted == 1 && offset < 1
+            || pattern
+            || own.iter().any(|a| list && *a == Atom::blank(false))
+        {
             out.push(Atom::blank(false));
             return;
         }
@@ -327,7 +332,10 @@ impl Walker<'_> {
         };
         match text {
             Some(text) if !text.is_empty() => {
-                out.extend(text.chars().map(|c| Atom::Ch(c, Quote::Quoted)));
+                // The usual separators do not stand in them.
+                let split = !inside && self.state.flag(&Key::Splitting);
+                let quote = if split { Quote::Expanded } else { Quote::Quoted };
+                out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
             }
             _ => out.push(Atom::blank(inside)),
         }

@@ -360,6 +360,14 @@ impl Walker<'_> {
         match operands {
             _ if !plain => None,
             [] => Some(Feed::Names),
+            // Of directories it lists what is in them.
+            [one]
+                if one.glob
+                    && one.start().ends_with('/')
+                    && !args.iter().any(|a| a.start() == "-d") =>
+            {
+                None
+            }
             [one] if one.glob => Some(Feed::Lines((*one).clone())),
             [one] => match self.out.spot(one, Extent::Exact, false) {
                 Spot::At(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),

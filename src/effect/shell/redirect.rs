@@ -119,6 +119,10 @@ impl Walker<'_> {
                 };
                 w.out.cwd = cwd.clone();
                 w.out.command = command;
+                if dup && w.slice(word.span).len() > 1 && w.slice(word.span).starts_with('-') {
+                    // `>& -x` is `>&-`, and `x` another word.
+                    w.out.unknown("a word behind >& that begins with -", value.span.clone());
+                }
                 if dup && value.text.is_none() && w.slice(word.span).contains('\\') {
                     w.out.unknown("a word behind >& that expands again", value.span.clone());
                 }

