@@ -16,7 +16,7 @@ impl Walker<'_> {
     pub(super) fn doubt(&mut self, word: &Word) {
         let (start, end) = (word.span.start.offset(), word.span.end.offset());
         let Some(raw) = self.source.get(start..end) else { return };
-        if !raw.starts_with('{') {
+        if !raw.starts_with('{') && !raw.contains("\\{") {
             return;
         }
         let next = self.source.get(end..).and_then(|rest| rest.bytes().next());
@@ -43,6 +43,21 @@ impl Walker<'_> {
             let range = self.range(decl.span);
             self.out.command = self.parent;
             self.out.unknown("an array that is not understood", range);
+        }
+    }
+
+    /// bash writes a substitution in an array down anew, and where a heredoc stands in it the text
+    /// becomes another one.
+    pub(super) fn doubt_array(&mut self, word: &Word) {
+        let heredoc = |p: &WordPartNode| {
+            let raw = self.source.get(p.span.start.offset()..p.span.end.offset());
+            matches!(p.kind, WordPart::CommandSubstitution { .. })
+                && raw.is_some_and(|raw| raw.replace("<<<", "").contains("<<"))
+        };
+        if word.parts.iter().any(heredoc) {
+            let range = self.range(word.span);
+            self.out.command = self.parent;
+            self.out.unknown("a heredoc inside an array", range);
         }
     }
 
@@ -82,7 +97,9 @@ impl Walker<'_> {
     pub(super) fn doubt_operand(&mut self, word: &Word) {
         let (start, end) = (word.span.start.offset(), word.span.end.offset());
         let raw = self.source.get(start..end).unwrap_or_default();
-        if raw.contains("<(") || raw.contains(">(") || raw.contains("$'") {
+        // In a string the quotes around `'$(cmd)'` are text.
+        let quoted = raw.contains('\'') && (raw.contains("$(") || raw.contains('`'));
+        if quoted || raw.contains("<(") || raw.contains(">(") || raw.contains("$'") {
             let range = self.range(word.span);
             self.out.command = self.parent;
             self.out.unknown("a parameter whose operand runs something", range);

@@ -129,7 +129,16 @@ impl Walker<'_> {
             };
             let mut before = place(self);
             let mut left = first;
+            let mark = self.state.mark();
             self.stmt(first);
+            let failed = matches!(first.command, Command::Compound(_))
+                && !first.redirects.is_empty()
+                && matches!(links.first(), Some((BinaryOp::Or, _)));
+            if failed {
+                // Where the file cannot be opened, nothing of the group has run.
+                let delta = self.state.rollback(mark);
+                self.state.join(vec![delta, Delta::new()]);
+            }
             for (op, stmt) in links {
                 let mark = self.state.mark();
                 let here = place(self);

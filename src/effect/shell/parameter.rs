@@ -84,7 +84,11 @@ impl Walker<'_> {
             out.push(Atom::blank(false));
             return;
         }
-        let from = if offset < 0 { (count + offset).max(0) } else { offset - counted };
+        if offset < 0 && count + offset < 0 {
+            // Before the beginning there is nothing.
+            return;
+        }
+        let from = if offset < 0 { count + offset } else { offset - counted };
         let to = if length < 0 { count + length } else { from.saturating_add(length).min(count) };
         let mut first = true;
         for at in from..to {

@@ -1,6 +1,6 @@
 //! What commands print, as far as the text tells: for pipes, `$(...)`, `<(...)` and written files.
 
-use shuck_ast::{BinaryOp, Command, CompoundCommand, Stmt, StmtSeq};
+use shuck_ast::{BinaryOp, Command, CompoundCommand, RedirectKind, Stmt, StmtSeq};
 
 use super::word::{Atom, Blank, atoms_of, number, quoted};
 use super::{Feed, Walker};
@@ -73,6 +73,27 @@ impl Walker<'_> {
             return Feed::Stream(Printer::Stranger);
         }
         let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
+        let elsewhere = stmt.redirects.iter().any(|r| {
+            r.fd_var.is_none()
+                && r.fd.is_none_or(|fd| fd == 1)
+                && matches!(
+                    r.kind,
+                    RedirectKind::Output
+                        | RedirectKind::Clobber
+                        | RedirectKind::Append
+                        | RedirectKind::OutputBoth
+                        | RedirectKind::DupOutput
+                )
+        });
+        match self.printed_by(stmt, fed) {
+            // It prints somewhere else.
+            Feed::Text(_) if elsewhere => Feed::Stream(Printer::Nobody),
+            feed => feed,
+        }
+    }
+
+    /// What a statement prints without its own redirections.
+    fn printed_by(&mut self, stmt: &Stmt, fed: Feed) -> Feed {
         match &stmt.command {
             Command::Simple(simple) => {
                 let words = self.quietly(|w| w.words_of(simple));
@@ -404,10 +425,13 @@ impl Walker<'_> {
     /// The text that a statement prints, if all of it is known.
     pub(super) fn printed_text(&mut self, stmt: &Stmt) -> Option<String> {
         match &stmt.command {
-            Command::Simple(_) => match self.product(stmt) {
-                Feed::Text(text) if !self.several => Some(text),
-                _ => None,
-            },
+            Command::Simple(_) => {
+                let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
+                match self.printed_by(stmt, fed) {
+                    Feed::Text(text) if !self.several => Some(text),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }

@@ -451,7 +451,10 @@ impl Walker<'_> {
             AssignmentValue::Compound(array) => {
                 for element in &array.elements {
                     match element {
-                        ArrayElem::Sequential(word) => self.visit_word(word),
+                        ArrayElem::Sequential(word) => {
+                            self.doubt_array(word);
+                            self.visit_word(word);
+                        }
                         ArrayElem::Keyed { key, value } | ArrayElem::KeyedAppend { key, value } => {
                             self.visit_subscript(key);
                             self.visit_word(value);
