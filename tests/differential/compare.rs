@@ -53,7 +53,14 @@ pub fn unlisted(analysis: &Analysis, outcome: &Outcome) -> Vec<String> {
 fn program(analysis: &Analysis, record: &Record) -> bool {
     let Some(name) = record.fields[0].rsplit('/').next() else { return false };
     let actual = record.fields.get(2..).unwrap_or_default();
-    let called = analysis.commands.iter().any(|c| c.name == name && same(&c.args, actual));
+    // A group is listed as the names that it stands for. Where none of them is there the shell hands
+    // on the pattern itself, which is no name that any file has.
+    let group = actual.iter().any(|a| a.starts_with("@("));
+    let called =
+        analysis.commands.iter().any(|c| c.name == name && (group || same(&c.args, actual)));
+    if group {
+        return called;
+    }
     let operands_only =
         !actual.is_empty() && actual.iter().all(|a| !a.starts_with('-') && !a.is_empty());
     let word = match name {

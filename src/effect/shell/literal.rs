@@ -7,6 +7,37 @@ use super::Walker;
 use super::word::{Atom, Quote, atom, quoted};
 
 impl Walker<'_> {
+    /// The text between double quotes.
+    pub(super) fn between_quotes(&self, span: Span) -> Option<&str> {
+        let text = self.slice(span);
+        text.strip_prefix('$').unwrap_or(text).strip_prefix('"')?.strip_suffix('"')
+    }
+
+    /// Literal text from which the parser took all escapes or some. Behind an escaped `$` and a
+    /// continued line its place is off: then the text is read the way that begins like what stands
+    /// there.
+    pub(super) fn cooked(&self, written: &str, text: &str, quote: Quote, out: &mut Vec<Atom>) {
+        let read = |text: &str| {
+            let mut atoms = Vec::new();
+            literal(text, quote, &mut atoms);
+            atoms
+        };
+        let alike = |a: &[Atom], b: &[Atom]| {
+            let letter = |a: &Atom| if let Atom::Ch(c, _) = a { Some(*c) } else { None };
+            a.iter().zip(b).take_while(|(a, b)| letter(a) == letter(b)).count()
+        };
+        let (atoms, all, some) = (read(written), quoted(text), read(text));
+        let (as_all, as_some) = (alike(&atoms, &all), alike(&atoms, &some));
+        let whole = |n: usize, other: &[Atom]| n == atoms.len() && n == other.len();
+        let inside = quote == Quote::Quoted;
+        out.extend(match () {
+            () if whole(as_all, &all) || whole(as_some, &some) => atoms,
+            () if inside && as_all > as_some || all == some => all,
+            // Its place is wrong, and how many escapes are left in it nobody knows.
+            () => vec![Atom::blank(inside)],
+        });
+    }
+
     /// The text of a double-quoted string whose parts' places in the source are wrong: the parser
     /// counts them in the text without its escapes.
     pub(super) fn misplaced(&mut self, parts: &[WordPartNode], span: Span) -> Option<Vec<Atom>> {

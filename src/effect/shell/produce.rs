@@ -290,6 +290,8 @@ impl Walker<'_> {
             "uname" if !flag(&["-a", "--all", "-o", "-v"]) => Some(Feed::Names),
             "pwd" => self.cwd().map(|cwd| Feed::Text(format!("{cwd}\n"))),
             "mktemp" => mktemp(args),
+            // Its path: the name stands for it, unless it is cut at slashes.
+            "which" | "-v" if self.state.flag(&super::state::Key::Splitting) => None,
             "which" | "-v" => match operands[..] {
                 [one] if args.len() == 1 => one.plain().map(|t| Feed::Text(t.to_string())),
                 _ => None,

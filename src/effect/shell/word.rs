@@ -258,37 +258,6 @@ impl Walker<'_> {
         }
     }
 
-    /// The text between double quotes.
-    fn between_quotes(&self, span: Span) -> Option<&str> {
-        let text = self.slice(span);
-        text.strip_prefix('$').unwrap_or(text).strip_prefix('"')?.strip_suffix('"')
-    }
-
-    /// Literal text from which the parser took all escapes or some. Behind an escaped `$` and a
-    /// continued line its place is off: then the text is read the way that begins like what stands
-    /// there.
-    fn cooked(&self, written: &str, text: &str, quote: Quote, out: &mut Vec<Atom>) {
-        let read = |text: &str| {
-            let mut atoms = Vec::new();
-            literal(text, quote, &mut atoms);
-            atoms
-        };
-        let alike = |a: &[Atom], b: &[Atom]| {
-            let letter = |a: &Atom| if let Atom::Ch(c, _) = a { Some(*c) } else { None };
-            a.iter().zip(b).take_while(|(a, b)| letter(a) == letter(b)).count()
-        };
-        let (atoms, all, some) = (read(written), quoted(text), read(text));
-        let (as_all, as_some) = (alike(&atoms, &all), alike(&atoms, &some));
-        let whole = |n: usize, other: &[Atom]| n == atoms.len() && n == other.len();
-        let inside = quote == Quote::Quoted;
-        out.extend(match () {
-            () if whole(as_all, &all) || whole(as_some, &some) => atoms,
-            () if inside && as_all > as_some || all == some => all,
-            // Its place is wrong, and how many escapes are left in it nobody knows.
-            () => vec![Atom::blank(inside)],
-        });
-    }
-
     /// `~`, `~user`, at the start of a word, and behind `:` and `=` in an assignment.
     pub(super) fn tilde(&mut self, row: Vec<Atom>, assignment: bool) -> Vec<Atom> {
         if !row.contains(&Atom::Ch('~', Quote::Bare)) {
