@@ -32,7 +32,9 @@ pub fn generate() {
             for key in entry.keys() {
                 assert!(row::KEYS.contains(&key.as_str()), "{}: [{name}] {key}?", file.display());
             }
-            assert!(all.insert(name.clone(), entry).is_none(), "{name} is described twice");
+            for name in spelled(&name) {
+                assert!(all.insert(name.clone(), entry.clone()).is_none(), "{name} stands twice");
+            }
         }
     }
     let names = named_effects();
@@ -42,37 +44,69 @@ pub fn generate() {
     for (name, meaning) in &names {
         let _ = writeln!(out, "({name:?}, {meaning:?}),");
     }
-    out.push_str("];\n/// Every program, sorted by name.\npub static PROGRAMS: &[Program] = &[\n");
-    let mut specs = BTreeMap::new();
+    out.push_str("];\n");
+    // What several programs share is stored once.
+    let mut lists = Pool::default();
+    let mut rows = Pool::default();
+    let mut text = String::new();
+    let mut index = String::new();
     for (name, own) in &all {
-        let mut entry = own.clone();
-        if let Some(Value::String(same)) = own.get("same") {
-            let base = all.get(same).unwrap_or_else(|| panic!("[{name}] same = {same}?"));
-            entry = base.clone();
-            for (key, value) in own {
-                if key != "same" {
-                    entry.insert(key.clone(), value.clone());
-                }
-            }
-        }
+        let mut entry = whole(&all, own);
         if let Some(extra) = entry.remove("extra") {
             let list = entry.entry("options").or_insert_with(|| Value::Array(Vec::new()));
             if let (Value::Array(list), Value::Array(extra)) = (list, extra) {
                 list.extend(extra);
             }
         }
-        program(&mut out, name, &entry, &names, &mut specs);
+        // What git reads of its options holds for its sub-commands.
+        let parent = name.split_once(' ').and_then(|(parent, _)| all.get(parent));
+        if parent.is_some_and(|p| flag(p, "abbreviate")) {
+            entry.insert("abbreviate".into(), Value::Boolean(true));
+        }
+        let row = rows.place(program(&mut lists, name, &entry, &names));
+        let _ = write!(index, "({}, {row}),", text.len());
+        text.push_str(name);
     }
-    out.push_str("];\n");
-    let mut pool: Vec<(usize, &String)> = specs.iter().map(|(spec, at)| (*at, spec)).collect();
-    pool.sort_unstable();
-    let _ = writeln!(out, "static OPTIONS: [OptSpec; {}] = [", pool.len());
-    for (_, spec) in pool {
-        out.push_str(spec);
-    }
-    out.push_str("];\n");
+    let _ = writeln!(out, "/// The names of all programs, sorted, one behind the other.");
+    let _ = writeln!(out, "static TEXT: &str = {text:?};");
+    let _ = writeln!(out, "/// Where each name begins, and the program's row.");
+    let _ = writeln!(out, "static INDEX: &[(u32, u16)] = &[{index}];");
+    let _ = writeln!(out, "/// What is known of programs: see `packed.rs`.");
+    let _ = writeln!(out, "static ROWS: &[&str] = &{:?};", rows.items());
+    let _ = writeln!(out, "/// Lists of options, one option a line.");
+    let _ = writeln!(out, "static LISTS: &[&str] = &{:?};", lists.items());
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
     fs::write(Path::new(&dir).join("programs.rs"), out).expect("OUT_DIR is writable");
+}
+
+/// `gh pr {list,view}` is a name for each.
+fn spelled(name: &str) -> Vec<String> {
+    let Some((before, rest)) = name.split_once('{') else { return vec![name.to_string()] };
+    let (list, after) = rest.split_once('}').unwrap_or_else(|| panic!("[{name}] lacks a brace"));
+    list.split(',').flat_map(|verb| spelled(&format!("{before}{verb}{after}"))).collect()
+}
+
+/// An entry with what it takes from others by `same`.
+fn whole(all: &BTreeMap<String, Table>, own: &Table) -> Table {
+    let Some(Value::String(same)) = own.get("same") else { return own.clone() };
+    let base = all.get(same).unwrap_or_else(|| panic!("same = {same}?"));
+    let mut entry = whole(all, base);
+    // A program under another name has the other's sub-commands.
+    if flag(&entry, "sub") && !own.contains_key("sub") && !entry.contains_key("family") {
+        entry.insert("family".into(), Value::String(same.clone()));
+    }
+    if own.contains_key("options") {
+        entry.remove("extra");
+    }
+    for (key, value) in own.iter().filter(|(key, _)| *key != "same") {
+        match (entry.get_mut(key), value) {
+            (Some(Value::Array(base)), Value::Array(more)) if key == "extra" => {
+                base.extend(more.iter().cloned());
+            }
+            _ => drop(entry.insert(key.clone(), value.clone())),
+        }
+    }
+    entry
 }
 
 fn flag(entry: &Table, key: &str) -> bool {
@@ -108,78 +142,67 @@ fn named_effects() -> BTreeMap<String, String> {
     names
 }
 
-/// `write-into` to `WriteInto`: a name that does not exist fails where the table is compiled.
-fn camel(name: &str) -> String {
-    name.split('-').map(|part| part[..1].to_uppercase() + &part[1..]).collect()
+/// Texts that are stored once.
+#[derive(Default)]
+struct Pool(BTreeMap<String, usize>);
+
+impl Pool {
+    fn place(&mut self, text: String) -> usize {
+        let next = self.0.len();
+        *self.0.entry(text).or_insert(next)
+    }
+
+    fn items(&self) -> Vec<&str> {
+        let mut items = vec![""; self.0.len()];
+        for (text, at) in &self.0 {
+            items[*at] = text;
+        }
+        items
+    }
 }
 
+/// One entry as a line of fields with tabs between: `src/effect/program/packed.rs` reads it.
 fn program(
-    out: &mut String,
+    lists: &mut Pool,
     name: &str,
     entry: &Table,
     names: &BTreeMap<String, String>,
-    specs: &mut BTreeMap<String, usize>,
-) {
+) -> String {
     let fail = |why: String| -> ! { panic!("[{name}] {why}") };
-    let word = |word: &str| {
-        if !word.contains('.') {
-            return format!("Word::{}", camel(word));
+    let known = |effect: &str| {
+        if effect.contains('.') && !names.contains_key(effect) {
+            fail(format!("{effect} does not stand in config/effects.toml"));
         }
-        if !names.contains_key(word) {
-            fail(format!("{word} does not stand in config/effects.toml"));
-        }
-        format!("Word::Named({word:?})")
     };
-    let role = |role: &str| format!("Role::{}", camel(role));
-    let effects: String = list(entry, "effects").iter().map(|w| word(w) + ",").collect();
-    let operands = row::operands(&list(entry, "operands")).unwrap_or_else(|why| fail(why));
-    let before: String = operands.before.iter().map(|r| role(r) + ",").collect();
-    let repeat = role(operands.repeat.unwrap_or("text"));
-    let last = match operands.last {
-        Some(last) => format!("Some({})", role(last)),
-        None => "None".into(),
-    };
-    let known = entry.contains_key("operands");
-    let mut options = String::new();
-    for line in list(entry, "options") {
-        let option = row::option(line).unwrap_or_else(|why| fail(why));
-        let spellings = option.names.join(" ");
-        let (arity, kind) = match option.value {
-            None => ("None", role("text")),
-            Some((kind, false)) => ("Value", role(kind)),
-            Some((kind, true)) => ("Optional", role(kind)),
-        };
-        let marks = option.marks.iter();
-        let bits: Vec<String> =
-            marks.map(|m| format!("mark::{}", m.to_uppercase().replace('-', "_"))).collect();
-        let bits = if bits.is_empty() { "0".into() } else { bits.join("|") };
-        let effect = match option.effect {
-            Some(effect) => format!("Some(&{})", word(effect)),
-            None => "None".into(),
-        };
-        let spec = format!(
-            "OptSpec {{ names: {spellings:?}, arity: Arity::{arity}, role: {kind}, marks: {bits}, \
-             effect: {effect} }},"
-        );
-        // Many programs have the same options: each is there once.
-        let next = specs.len();
-        let at = *specs.entry(spec).or_insert(next);
-        let _ = write!(options, "&OPTIONS[{at}],");
+    let effects = list(entry, "effects");
+    effects.iter().copied().for_each(known);
+    let operands = list(entry, "operands");
+    row::operands(&operands).unwrap_or_else(|why| fail(why));
+    let mut verbs = String::new();
+    for line in list(entry, "verbs") {
+        let (words, effects) = row::verb(line).unwrap_or_else(|why| fail(why));
+        effects.iter().copied().for_each(known);
+        let _ = writeln!(verbs, "{words}|{}", effects.join(" "));
     }
-    let _ = writeln!(
-        out,
-        "Program {{ name: {name:?}, complete: {}, stop: {}, sub: {}, single: {}, assignments: {}, \
-         neutral: {}, abbreviate: {}, operands_known: {known}, default: {:?}, special: {:?}, lang: {:?}, \
-         effects: &[{effects}], before: &[{before}], repeat: {repeat}, last: {last}, options: &[{options}] }},",
-        flag(entry, "complete"),
-        flag(entry, "stop"),
-        flag(entry, "sub"),
-        flag(entry, "single"),
-        flag(entry, "assignments"),
-        flag(entry, "neutral"),
-        flag(entry, "abbreviate"),
+    let options = list(entry, "options").into_iter().map(|line| {
+        let option = row::option(line).unwrap_or_else(|why| fail(why));
+        option.effect.into_iter().for_each(known);
+        option
+    });
+    let options = row::pack(options);
+    let flags: String =
+        row::FLAGS.iter().map(|key| if flag(entry, key) { '1' } else { '0' }).collect();
+    let fields = [
+        &flags,
+        text(entry, "family"),
         text(entry, "default"),
         text(entry, "special"),
         text(entry, "lang"),
-    );
+        &effects.join(" "),
+        // No list is not the same as an empty one.
+        &if entry.contains_key("operands") { operands.join(" ") } else { "?".into() },
+        &lists.place(options).to_string(),
+        &verbs,
+    ];
+    fields.join("\t")
 }

@@ -18,6 +18,7 @@ pub fn place() -> Place {
         cwd: "/home/dev/project".into(),
         project: "/home/dev/project".into(),
         home: "/home/dev".into(),
+        ..Place::default()
     }
 }
 

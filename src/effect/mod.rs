@@ -69,14 +69,18 @@ words! {
 }
 
 impl Word {
+    /// The word of that name in the closed list.
+    pub fn closed(text: &str) -> Option<Word> {
+        Word::ALL.iter().copied().find(|w| w.text() == text)
+    }
+
     /// The word of that name: of the closed list, of the program tables, or `git.*`.
     pub fn from_text(text: &str) -> Option<Word> {
-        let closed = || Word::ALL.iter().copied().find(|w| w.text() == text);
         let named = || {
             let names = program::table::NAMES.iter().map(|(name, _)| *name);
             names.chain(DOMAINS.iter().copied()).find(|name| *name == text).map(Word::Named)
         };
-        closed().or_else(named)
+        Word::closed(text).or_else(named)
     }
 
     /// Does a rule that says this word speak of that one?
@@ -191,8 +195,8 @@ pub struct Arg {
 pub struct Opt {
     /// As spelled, with its dashes, without the value: `-f`, `--force`.
     pub name: String,
-    /// Every spelling of the same option by the program's table, blanks between.
-    pub aliases: &'static str,
+    /// The other spellings of the same option, from the program's table.
+    pub aliases: Vec<&'static str>,
     /// Its value, in whichever form it was given.
     pub value: Option<Arg>,
     /// Known by the program's table to neither execute nor write anything that is not an effect of

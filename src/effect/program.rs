@@ -6,6 +6,7 @@
 pub mod code;
 pub mod effects;
 pub mod options;
+pub mod packed;
 pub mod row;
 pub mod special;
 pub mod table;

@@ -135,7 +135,7 @@ impl OptionPattern {
     /// Is the option one of that name, in any of its spellings?
     fn names(&self, opt: &Opt) -> bool {
         glob::matches(&self.name, &opt.name)
-            || opt.aliases.split(' ').any(|alias| glob::matches(&self.name, alias))
+            || opt.aliases.iter().any(|alias| glob::matches(&self.name, alias))
     }
 
     fn is(&self, opt: &Opt) -> bool {
@@ -407,7 +407,7 @@ mod tests {
                     value.map(|v| Arg { text: Some(v.into()), glob: false, span: span.clone() });
                 let opt = |name: &str| Opt {
                     name: name.into(),
-                    aliases: if name == "-f" { "--force" } else { "" },
+                    aliases: if name == "-f" { vec!["--force"] } else { vec![] },
                     value: value.clone(),
                     harmless: name == "-v",
                     span: span.clone(),

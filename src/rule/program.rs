@@ -7,8 +7,9 @@ use toml::de::{DeString, DeValue};
 use super::fault::did_you_mean;
 use super::reader::Reader;
 use crate::effect::Word;
+use crate::effect::program::packed;
 use crate::effect::program::row;
-use crate::effect::program::table::{self, Arity, OptSpec, Program, Role, mark};
+use crate::effect::program::table::{self, Program, Role, mark};
 
 const EMPTY: Program = Program {
     name: "",
@@ -19,6 +20,10 @@ const EMPTY: Program = Program {
     assignments: false,
     neutral: false,
     abbreviate: false,
+    global: false,
+    free: false,
+    family: "",
+    verbs: "",
     operands_known: false,
     default: "",
     special: "",
@@ -27,7 +32,7 @@ const EMPTY: Program = Program {
     before: &[],
     repeat: Role::Text,
     last: None,
-    options: &[],
+    options: "",
 };
 
 /// Rows live as long as the shipped ones: the process reads them once and ends soon.
@@ -47,12 +52,16 @@ pub fn read(
         && let Some((same, span)) = r.string(value)
     {
         match table::program(&same, &[]) {
-            Some(found) => program = *found,
+            Some(found) => {
+                program = *found;
+                if found.sub && found.family.is_empty() {
+                    program.family = found.name;
+                }
+            }
             None => r.fault(
                 "unknown-program",
                 format!("no shipped entry is called `{same}`"),
-                did_you_mean(&same, table::PROGRAMS.iter().map(|p| p.name))
-                    .map(|hint| format!("did you mean `{hint}`?")),
+                did_you_mean(&same, packed::names()).map(|hint| format!("did you mean `{hint}`?")),
                 span,
             ),
         }
@@ -67,12 +76,15 @@ pub fn read(
             "single" => program.single = r.boolean(value)?,
             "assignments" => program.assignments = r.boolean(value)?,
             "neutral" => program.neutral = r.boolean(value)?,
+            "global" => program.global = r.boolean(value)?,
+            "free" => program.free = r.boolean(value)?,
+            "verbs" => program.verbs = verbs(value, r),
             "abbreviate" => program.abbreviate = r.boolean(value)?,
             "default" => program.default = keep(&r.string(value)?.0),
             "lang" => program.lang = keep(&r.string(value)?.0),
             "effects" => program.effects = effects(value, r),
             "operands" => operands(value, &mut program, r),
-            "options" => program.options = options(value, &[], r),
+            "options" => program.options = options(value, "", r),
             "extra" => program.options = options(value, program.options, r),
             other => {
                 let known = row::KEYS.iter().copied().filter(|key| *key != "special");
@@ -89,6 +101,24 @@ fn effects(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static [Word] 
         words.extend(word(&text, span, r));
     }
     words.leak()
+}
+
+fn verbs(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static str {
+    let mut lines = String::new();
+    for (line, span) in r.strings(value) {
+        match row::verb(&line) {
+            Ok((words, effects)) => {
+                let known: Vec<&str> = effects
+                    .iter()
+                    .filter_map(|text| word(text, span.clone(), r))
+                    .map(Word::text)
+                    .collect();
+                lines.push_str(&format!("{words}|{}\n", known.join(" ")));
+            }
+            Err(why) => r.fault("bad-verb", why, None, span),
+        }
+    }
+    keep(&lines)
 }
 
 /// A word of the closed list, or any name of a domain: tables may add such.
@@ -132,45 +162,31 @@ fn operands(value: &Spanned<DeValue<'_>>, program: &mut Program, r: &mut Reader<
     }
 }
 
-fn options(
-    value: &Spanned<DeValue<'_>>,
-    base: &'static [&'static OptSpec],
-    r: &mut Reader<'_>,
-) -> &'static [&'static OptSpec] {
-    let mut specs = base.to_vec();
-    for (line, span) in r.strings(value) {
-        let option = match row::option(&line) {
+/// Option lines, packed as the shipped ones are; of a name that `base` has too, these count.
+fn options(value: &Spanned<DeValue<'_>>, base: &'static str, r: &mut Reader<'_>) -> &'static str {
+    let lines = r.strings(value);
+    let mut found = Vec::new();
+    for (line, span) in &lines {
+        let mut option = match row::option(line) {
             Ok(option) => option,
             Err(why) => {
-                r.fault("bad-option", why, None, span);
+                r.fault("bad-option", why, None, span.clone());
                 continue;
             }
         };
-        let mut marks = 0;
-        for text in option.marks {
-            match mark::ALL.iter().find(|(name, _)| *name == text) {
-                Some((_, bit)) => marks |= bit,
-                None => {
-                    r.unknown_word("mark", text, span.clone(), mark::ALL.iter().map(|(n, _)| *n));
-                }
+        option.marks.retain(|text| {
+            let known = mark::ALL.iter().any(|(name, _)| name == text);
+            if !known {
+                r.unknown_word("mark", text, span.clone(), mark::ALL.iter().map(|(n, _)| *n));
             }
+            known
+        });
+        if let Some((text, _)) = option.value {
+            role(text, span.clone(), r);
         }
-        let arity = match option.value {
-            None => Arity::None,
-            Some((_, false)) => Arity::Value,
-            Some((_, true)) => Arity::Optional,
-        };
-        let spec = OptSpec {
-            names: keep(&option.names.join(" ")),
-            arity,
-            role: option.value.map_or(Role::Text, |(text, _)| role(text, span.clone(), r)),
-            marks,
-            effect: option
-                .effect
-                .and_then(|text| word(text, span.clone(), r))
-                .map(|word| &*Box::leak(Box::new(word))),
-        };
-        specs.push(Box::leak(Box::new(spec)));
+        option.effect = option.effect.filter(|text| word(text, span.clone(), r).is_some());
+        found.push(option);
     }
-    specs.leak()
+    let own = row::pack(found);
+    if base.is_empty() { keep(&own) } else { keep(&format!("{own}\n{base}")) }
 }

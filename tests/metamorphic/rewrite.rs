@@ -212,7 +212,7 @@ fn option_spelling(line: &mut Line, rng: &mut Rng) -> bool {
         if word.literal && !here.is_empty() && exact && free {
             let spellings: Vec<Vec<&str>> = here
                 .iter()
-                .map(|o| o.aliases.split(' ').chain([o.name.as_str()]).collect())
+                .map(|o| o.aliases.iter().copied().chain([o.name.as_str()]).collect())
                 .collect();
             let chosen: Vec<String> = spellings
                 .iter()

@@ -13,6 +13,7 @@ use crate::cli::written::{Written, strings};
 use crate::cli::{Context, scope};
 use crate::config::Source;
 use crate::effect::Word;
+use crate::effect::program::packed;
 use crate::effect::program::table::{self, Program};
 use crate::event::{Kind, KindSet};
 use crate::rule::condition::{Conditions, Name, Permission};
@@ -185,7 +186,7 @@ impl<'a> Lint<'a> {
     /// A named effect may come from any file's `[program]`, so that only all files together tell.
     fn unknown_effects(&mut self, world: &World<'_>) {
         let own = |program: &Program| {
-            let options = program.options.iter().filter_map(|option| option.effect.copied());
+            let options = program.lines().filter_map(|(_, rest)| packed::option(rest).effect);
             program.effects.iter().copied().chain(options).collect::<Vec<Word>>()
         };
         let of_files: Vec<Word> =

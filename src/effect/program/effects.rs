@@ -37,6 +37,11 @@ pub enum Next {
         /// `$0` and on.
         rest: Vec<Value>,
     },
+    /// Shell text whose standard input comes from somebody else: `nc -e sh`, `socat TCP:h:1 EXEC:sh`.
+    Fed {
+        /// The text.
+        text: Value,
+    },
     /// An interpreter that reads its program from standard input.
     Stdin {
         /// Its language.
@@ -76,12 +81,23 @@ impl Call<'_> {
 /// Emits the effects of a call; what it runs in turn is handed back.
 pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let mut next = Vec::new();
+    special::common(out, call);
     let Some(program) = call.parsed.program else {
+        let verb = call.parsed.subs.checked_sub(1).map(|at| &call.args[call.parsed.operands[at]]);
+        if let Some(verb) = verb.filter(|verb| verb.text.is_none()) {
+            out.unknown("a sub-command known only at run time", verb.span.clone());
+        }
         opaque(out, call);
         return next;
     };
     if call.parsed.has(mark::ONLY) {
         return next;
+    }
+    if program.sub
+        && let Some(at) = call.parsed.operands.get(call.parsed.subs)
+        && call.args[*at].text.is_none()
+    {
+        out.unknown("a sub-command known only at run time", call.args[*at].span.clone());
     }
     let home = out.cwd.clone();
     let from = out.analysis.effects.len();
@@ -102,13 +118,19 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         }
         out.push(*word, Grade::Certain, Source::Program, call.span.clone());
     }
+    for word in call.parsed.verb.iter().flatten() {
+        let said = matches!(word, Word::Network | Word::Send);
+        if !said && !dry {
+            out.push(*word, Grade::Certain, Source::Program, call.span.clone());
+        }
+    }
     for (bit, word) in [(mark::PRIVILEGE, Word::Privilege), (mark::SYSTEM, Word::System)] {
         if call.parsed.has(bit) && !dry {
             out.push(word, Grade::Certain, Source::Program, call.span.clone());
         }
     }
     for option in &call.parsed.options {
-        if let Some(word) = option.spec.and_then(|spec| spec.effect).copied().filter(|_| !dry) {
+        if let Some(word) = option.spec.and_then(|spec| spec.effect).filter(|_| !dry) {
             let span = call.args.get(option.at).map_or(call.span.clone(), |a| a.span.clone());
             out.push(word, Grade::Certain, Source::Program, span);
         }
@@ -122,7 +144,9 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         }
     }
     for at in &call.parsed.doubtful {
-        if let Some(value) = call.args.get(*at)
+        if !program.free
+            && !call.parsed.global.is_some_and(|p| p.free)
+            && let Some(value) = call.args.get(*at)
             && value.text.as_deref().is_some_and(looks_like_path)
         {
             maybe_path(out, value);
@@ -132,10 +156,9 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         operands(out, call, program, dry, &mut next);
     }
     // A host that is known says more than "some host", which would match every rule on hosts.
-    for (word, there) in [
-        (Word::Network, program.effects.contains(&Word::Network)),
-        (Word::Send, !dry && sends(call)),
-    ] {
+    for (word, there) in
+        [(Word::Network, says(call, Word::Network)), (Word::Send, !dry && sends(call))]
+    {
         if there && !out.analysis.effects[from..].iter().any(|e| e.word == word) {
             out.push(word, Grade::Certain, Source::Program, call.span.clone());
         }
@@ -151,8 +174,13 @@ pub fn sends(call: &Call) -> bool {
     let query = call.name == "curl"
         && call.parsed.option("-G").is_some()
         && !call.parsed.options.iter().any(|o| o.value.as_ref().is_some_and(file));
-    call.parsed.has(mark::SEND) && !query
-        || call.parsed.program.is_some_and(|p| p.effects.contains(&Word::Send))
+    call.parsed.has(mark::SEND) && !query || says(call, Word::Send)
+}
+
+/// Does the row, or what it says of the first operands, name that effect?
+pub fn says(call: &Call, word: Word) -> bool {
+    call.parsed.program.is_some_and(|p| p.effects.contains(&word))
+        || call.parsed.verb.as_ref().is_some_and(|verb| verb.contains(&word))
 }
 
 /// Goes to a directory, if it is known.
@@ -268,7 +296,7 @@ pub fn role(
         Role::Read => {
             out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
             if call.parsed.has(mark::INPLACE) && !dry {
-                out.path(Word::Write, value, Extent::Exact, Grade::Certain, Source::Operand);
+                device(out, value);
             }
         }
         Role::ReadTree => {
@@ -296,9 +324,8 @@ pub fn role(
         }
         Role::Target => target(out, call, &call.operands(), value, dry),
         Role::Permission => change(out, Word::Permission, tree(call)),
-        Role::Device => {
-            change(out, Word::Write, Extent::Exact);
-        }
+        Role::Device if dry => {}
+        Role::Device => device(out, value),
         Role::Host | Role::Url => {
             let text = value.text.as_deref().unwrap_or_default();
             if let Some(file) = text.strip_prefix("file://") {
@@ -348,6 +375,17 @@ pub fn role(
         Role::Code => code::emit(out, lang, value, next),
         Role::Command | Role::Joined => {}
         Role::MaybePath => maybe_path(out, value),
+        Role::Source => source(out, value),
+    }
+}
+
+/// A file is written; below `/dev` that is the machine's own state.
+pub fn device(out: &mut Emitter, value: &Value) {
+    let from = out.analysis.effects.len();
+    out.path(Word::Write, value, Extent::Exact, Grade::Certain, Source::Operand);
+    let disk = out.analysis.effects.get(from).and_then(|e| e.path.as_ref());
+    if disk.is_some_and(|target| target.resolved.starts_with("/dev/")) {
+        out.push(Word::System, Grade::Certain, Source::Program, value.span.clone());
     }
 }
 
@@ -430,6 +468,20 @@ fn possible_write(out: &mut Emitter, value: &Value, extent: Extent) {
     if let Spot::At(target) = out.spot(value, extent, true) {
         let span = value.span.clone();
         out.effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, span);
+    }
+}
+
+/// A URL that is contacted, a path that is read, or a name.
+fn source(out: &mut Emitter, value: &Value) {
+    let text = value.start();
+    if text.contains("://") {
+        return out.contact(value, false, Source::Operand);
+    }
+    let here = text.len() < 256
+        && !text.is_empty()
+        && out.cwd.clone().is_some_and(|cwd| out.resolver.exists(&path::join(&cwd, text)));
+    if text != "-" && (looks_like_path(text) || here) {
+        out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
     }
 }
 

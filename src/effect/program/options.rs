@@ -1,16 +1,18 @@
 //! Taking arguments apart: bundles, glued and separate values, abbreviations, `--`.
 
-use super::table::{Arity, OptSpec, Program, mark, program as find};
+use super::table::{Arity, Known, OptSpec, PLAIN, Program, Role, has_below, mark, program as find};
 use crate::effect::value::Value;
-use crate::effect::{Arg, Opt};
+use crate::effect::{Arg, Opt, Word};
 
 /// An option as it was found.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// Its name as spelled.
     pub name: String,
+    /// All its spellings, separated by commas, where the table has it.
+    pub names: &'static str,
     /// Its row, where the table has one.
-    pub spec: Option<&'static OptSpec>,
+    pub spec: Option<OptSpec>,
     /// Its value.
     pub value: Option<Value>,
     /// The argument it stands in.
@@ -28,6 +30,10 @@ pub struct Parsed {
     pub operands: Vec<usize>,
     /// How many of `operands` name the sub-command.
     pub subs: usize,
+    /// The row above whose options may stand behind its sub-commands.
+    pub global: Option<&'static Program>,
+    /// What the table says that the first operands mean.
+    pub verb: Option<Vec<Word>>,
     /// Operands that may be an unknown option's value.
     pub doubtful: Vec<usize>,
     /// Every option is known and harmless, every argument that could be an option is known.
@@ -42,7 +48,7 @@ impl Parsed {
 
     /// Is that option there, in any of its spellings?
     pub fn option(&self, name: &str) -> Option<&Found> {
-        self.options.iter().find(|o| o.name == name || o.spec.is_some_and(|s| s.is(name)))
+        self.options.iter().find(|o| o.name == name || o.names.split(',').any(|own| own == name))
     }
 
     /// The options in the shape that rules are matched against.
@@ -51,11 +57,11 @@ impl Parsed {
             .iter()
             .map(|o| Opt {
                 name: o.name.clone(),
-                aliases: o.spec.map_or("", |s| s.names),
+                aliases: o.names.split(',').filter(|n| !n.is_empty()).collect(),
                 value: o.value.as_ref().map(Value::arg),
-                harmless: o
-                    .spec
-                    .is_some_and(|s| harmless(s) && s.marks & (mark::INPLACE | mark::CHANGES) == 0),
+                harmless: o.spec.is_some_and(|s| {
+                    harmless(&s) && s.marks & (mark::INPLACE | mark::CHANGES) == 0
+                }),
                 span: args.get(o.at).map_or(0..0, |a| a.span.clone()),
             })
             .collect()
@@ -63,7 +69,6 @@ impl Parsed {
 }
 
 fn harmless(spec: &OptSpec) -> bool {
-    use super::table::Role;
     // `--force` that is an effect of its own: an allow on the plain command does not mean it.
     spec.effect.is_none()
         && spec.marks & (mark::UNSAFE | mark::SCRIPT | mark::MODULE | mark::STDIN) == 0
@@ -77,36 +82,56 @@ fn harmless(spec: &OptSpec) -> bool {
 pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
     let mut parsed = Parsed { program: find(name, own), harmless: true, ..Parsed::default() };
     let mut at = 0;
-    let mut full = name.to_string();
+    // The words so far, under the program's own name and under that of its family.
+    let family = parsed.program.map_or("", |p| p.family);
+    let mut names: Vec<String> =
+        [name, family].iter().filter(|n| !n.is_empty()).map(|n| (*n).to_string()).collect();
     loop {
-        let stop = parsed.program.is_some_and(|p| p.stop || p.sub);
-        at = piece(&mut parsed, args, at, stop);
-        let sub = parsed.program.is_some_and(|p| p.sub);
-        if !sub || at >= args.len() {
+        let row = parsed.program;
+        at = piece(&mut parsed, args, at, row.is_some_and(|p| p.stop || p.sub));
+        if !row.is_some_and(|p| p.sub) || at >= args.len() {
             break;
         }
-        // The first operand is the sub-command.
-        parsed.operands.push(at);
-        parsed.subs += 1;
-        let Some(word) = args[at].plain() else {
-            parsed.program = None;
-            parsed.harmless = false;
-            at += 1;
-            piece(&mut parsed, args, at, false);
+        // Where the program has operands of its own, `--` says that they begin.
+        if row.is_some_and(|p| p.operands_known) && at > 0 && args[at - 1].plain() == Some("--") {
+            parsed.operands.extend(at..args.len());
             break;
-        };
-        full.push(' ');
-        full.push_str(word);
+        }
+        // The first operand is the sub-command, the next one may be part of it.
+        parsed.operands.push(at);
         at += 1;
-        parsed.program = find(&full, own);
-        if parsed.program.is_none() {
-            parsed.harmless = false;
+        let word = args[at - 1].plain();
+        for name in &mut names {
+            name.push(' ');
+            name.push_str(word.unwrap_or_default());
+        }
+        if let Some(found) = word.and_then(|_| names.iter().find_map(|n| find(n, own))) {
+            parsed.subs = parsed.operands.len();
+            parsed.global = row.filter(|p| p.global).or(parsed.global);
+            parsed.program = Some(found);
+        } else if word.is_none() || !names.iter().any(|n| has_below(n, own)) {
+            // A row with operands speaks for the sub-commands that have no row.
+            if row.is_none_or(|p| !p.operands_known) {
+                parsed.subs = parsed.operands.len();
+                parsed.program = None;
+                parsed.harmless = false;
+            }
+            at = piece(&mut parsed, args, at, row.is_some_and(|p| p.stop));
+            break;
         }
     }
+    let Some(program) = parsed.program else { return parsed };
     // A stopped program's other words are operands as well.
-    if parsed.program.is_some_and(|p| p.stop && !p.sub) {
-        let from = at;
-        parsed.operands.extend(from..args.len());
+    if program.stop && at < args.len() {
+        parsed.operands.extend(at..args.len());
+    }
+    if !program.verbs.is_empty() {
+        let operands: Vec<Option<&str>> =
+            parsed.operands[parsed.subs..].iter().map(|i| args[*i].plain()).collect();
+        parsed.verb = program.verb(&operands);
+        if parsed.verb.is_none() && !operands.is_empty() && program.special != "verbs" {
+            parsed.harmless = false;
+        }
     }
     parsed
 }
@@ -166,30 +191,41 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
 }
 
 fn plus(program: Option<&'static Program>, text: &str) -> bool {
-    program.is_some_and(|p| p.options.iter().any(|o| o.names().any(|n| text.starts_with(n))))
+    program
+        .is_some_and(|p| p.lines().any(|(names, _)| names.split(',').any(|n| text.starts_with(n))))
 }
 
 /// One argument that is an option or a bundle; returns how many arguments it takes.
 fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], at: usize) -> usize {
     let arg = &args[at];
+    let global = parsed.global;
     let text = arg.start().to_string();
-    let single = program.is_some_and(|p| p.single);
+    let single = program.is_some_and(|p| p.single) || global.is_some_and(|p| p.single);
     let (name, glued) = match text.find('=') {
         Some(eq) if text.starts_with("--") || single || program.is_none() => {
             (&text[..eq], Some(eq + 1))
         }
         _ => (text.as_str(), None),
     };
-    let mut push = |name: &str, spec: Option<&'static OptSpec>, value: Option<Value>| {
-        if spec.is_none_or(|s| !harmless(s)) {
+    let mut push = |name: &str, known: Option<Known>, value: Option<Value>| {
+        let spec = known.map(|known| known.spec);
+        if spec.is_none_or(|s| !harmless(&s)) {
             parsed.harmless = false;
         }
-        parsed.options.push(Found { name: name.to_string(), spec, value, at });
+        let names = known.map_or("", |known| known.names);
+        parsed.options.push(Found { name: name.to_string(), names, spec, value, at });
     };
     let next = args.get(at + 1);
-    let exact = program.and_then(|p| p.option(name));
-    let whole = exact
-        .or_else(|| program.filter(|_| name.starts_with("--")).and_then(|p| p.abbreviated(name)));
+    let spelled = |name: &str| {
+        program.and_then(|p| p.option(name)).or_else(|| global.and_then(|p| p.option(name)))
+    };
+    // Go's flags take one dash or two.
+    let exact = spelled(name)
+        .or_else(|| name.strip_prefix('-').filter(|n| single && n.len() > 2).and_then(spelled));
+    let free = program.is_some_and(|p| p.free) || global.is_some_and(|p| p.free);
+    let free = free.then_some(Known { names: "", spec: PLAIN });
+    let long = program.filter(|_| name.starts_with("--"));
+    let whole = exact.or_else(|| long.and_then(|p| p.abbreviated(name)));
     if arg.text.is_none() && glued.is_none() && !text.contains('=') && whole.is_none_or(|_| true) {
         // `-$x` or `--opt$x`: nobody knows which.
         push(name, None, None);
@@ -197,19 +233,31 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     }
     let apart = program.is_none() && glued.is_some();
     if text.starts_with("--") || single || apart || exact.is_some() && glued.is_none() {
-        let Some(spec) = whole else {
-            push(name, None, glued.map(|n| arg.rest(n)));
+        let Some(known) = whole else {
+            let back = program.and_then(|p| p.taken_back(name)).filter(|_| glued.is_none());
+            if let Some(known) = back {
+                push(name, Some(Known { names: "", spec: PLAIN }), None);
+                parsed.options.retain(|o| o.names != known.names);
+                return 1;
+            }
+            push(name, free, glued.map(|n| arg.rest(n)));
             if glued.is_none() && next.is_some_and(|v| !v.start().starts_with('-')) {
                 parsed.doubtful.push(at + 1);
             }
             return 1;
         };
         let value = glued.map(|n| arg.rest(n));
-        if spec.arity == Arity::Value && value.is_none() {
-            push(name, Some(spec), next.cloned());
+        // `--force=false`, `--dry-run=none`: as if it were not there.
+        if value.as_ref().and_then(Value::plain).is_some_and(|v| matches!(v, "false" | "none"))
+            && (known.spec.arity == Arity::None || known.spec.marks & mark::DRY != 0)
+        {
+            return 1;
+        }
+        if known.spec.arity == Arity::Value && value.is_none() {
+            push(name, Some(known), next.cloned());
             return if next.is_some() { 2 } else { 1 };
         }
-        push(name, Some(spec), value);
+        push(name, Some(known), value);
         return 1;
     }
     // A bundle of letters.
@@ -224,10 +272,10 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
             continue;
         }
         let name = format!("{sign}{letter}");
-        let spec = program.and_then(|p| p.option(&name));
+        let spec = spelled(&name).or(free);
         let after = offset + letter.len_utf8();
         let rest = after < text.len() || arg.text.is_none();
-        match spec.map(|s| s.arity) {
+        match spec.map(|known| known.spec.arity) {
             Some(Arity::Value) if rest => {
                 let glued = if text[after..].starts_with('=') && text.len() > after + 1 {
                     // `-o=x` is "=x" to getopt; both readings name the same file for a rule.
@@ -249,7 +297,8 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
             _ => push(&name, spec, None),
         }
         let last = i + 1 == letters.len();
-        if last && spec.is_none() && next.is_some_and(|v| !v.start().starts_with('-')) {
+        let named = spec.is_some_and(|s| !s.names.is_empty());
+        if last && !named && next.is_some_and(|v| !v.start().starts_with('-')) {
             parsed.doubtful.push(at + 1);
         }
     }

@@ -18,6 +18,22 @@ pub const KEYS: &[&str] = &[
     "lang",
     "abbreviate",
     "extra",
+    "global",
+    "free",
+    "verbs",
+];
+
+/// The keys that are yes or no, in the order in which the build packs them.
+pub const FLAGS: &[&str] = &[
+    "complete",
+    "stop",
+    "sub",
+    "single",
+    "assignments",
+    "neutral",
+    "abbreviate",
+    "global",
+    "free",
 ];
 
 /// Under these prefixes tables may name effects of their own: `cloud.delete`.
@@ -32,7 +48,7 @@ pub struct Option<'t> {
     pub value: std::option::Option<(&'t str, bool)>,
     /// What else it does.
     pub marks: Vec<&'t str>,
-    /// The named effect that it adds.
+    /// The named effect that it adds, or `listen` or `remote`.
     pub effect: std::option::Option<&'t str>,
 }
 
@@ -67,7 +83,7 @@ pub fn option(line: &str) -> Result<Option<'_>, String> {
         return Err(format!("`{line}` names no option"));
     }
     for mark in tail.split_whitespace() {
-        if mark.contains('.') {
+        if mark.contains('.') || matches!(mark, "listen" | "remote") {
             option.effect = Some(mark);
         } else {
             option.marks.push(mark);
@@ -93,6 +109,15 @@ pub fn operands<'t>(items: &[&'t str]) -> Result<Operands<'t>, String> {
     Ok(operands)
 }
 
+/// Takes a line of `verbs` apart: `words of operands | effects`.
+pub fn verb(line: &str) -> Result<(&str, Vec<&str>), String> {
+    let (words, effects) = line.split_once('|').unwrap_or((line, ""));
+    if words.trim().is_empty() {
+        return Err(format!("`{line}` names no operand"));
+    }
+    Ok((words.trim(), effects.split_whitespace().collect()))
+}
+
 /// Is that a well-formed effect name of a domain: `cloud.delete`?
 pub fn is_named_effect(text: &str) -> bool {
     text.split_once('.').is_some_and(|(domain, name)| {
@@ -100,4 +125,34 @@ pub fn is_named_effect(text: &str) -> bool {
             && !name.is_empty()
             && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
     })
+}
+
+/// Packs option lines: those that differ in nothing but their names share one line, `-a,--all -b`,
+/// then with tabs between the value's role behind `<` or `[`, the marks, and the effect.
+pub fn pack<'t>(options: impl IntoIterator<Item = Option<'t>>) -> String {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for option in options {
+        let value = match option.value {
+            None => String::new(),
+            Some((role, false)) => format!("<{role}"),
+            Some((role, true)) => format!("[{role}"),
+        };
+        let marks: Vec<&str> = option.marks.iter().copied().filter(|m| *m != "each").collect();
+        let rest = format!("{value}\t{}\t{}", marks.join(" "), option.effect.unwrap_or_default());
+        // Of a name that stands twice, the first counts.
+        let mut own = option.names;
+        own.retain(|name| !seen.contains(name));
+        if own.is_empty() {
+            continue;
+        }
+        seen.extend(&own);
+        let own = own.join(if option.marks.contains(&"each") { " " } else { "," });
+        match lines.iter_mut().find(|(_, other)| *other == rest) {
+            Some((names, _)) => *names = format!("{names} {own}"),
+            None => lines.push((own, rest)),
+        }
+    }
+    let lines: Vec<String> = lines.iter().map(|(own, rest)| format!("{own}\t{rest}")).collect();
+    lines.join("\n")
 }

@@ -1,22 +1,33 @@
 //! Programs whose arguments follow no common pattern: find, dd, tar, git's tree, shells, curl ...
 
+mod cloud;
+mod containers;
 mod files;
+mod forge;
 mod git;
+mod machine;
+mod network;
+mod packages;
 mod remote;
 mod wrap;
 
 pub use files::found;
 use files::{dd, fd, find, gzip, ln, tar};
-use git::{git_config, git_settings};
-use remote::{copy, docker_run, download, ssh, ssh_settings};
+use remote::{copy, download, ssh, ssh_settings};
 use wrap::{env, interpreter, parallel, shell, xargs};
 pub use wrap::{fill, replace};
 
 use super::effects::{Call, Next, joined, operands};
-use super::table::{self, Program, Role};
-use crate::effect::path::split;
+use super::table::{self, Program, Role, mark};
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
+
+/// What holds for every sub-command of a program, also for those that nobody knows.
+pub fn common(out: &mut Emitter, call: &Call) {
+    if matches!(call.name, "git" | "hub") {
+        git::settings(out, call);
+    }
+}
 
 /// Runs the program's own code; false = it has none, the row says everything.
 pub fn run(
@@ -27,9 +38,6 @@ pub fn run(
     next: &mut Vec<Next>,
 ) -> bool {
     let values = call.operands();
-    if call.name == "git" {
-        git_settings(out, call);
-    }
     if matches!(call.name, "scp" | "sftp") {
         ssh_settings(out, call, &call.parsed.options);
     }
@@ -54,20 +62,8 @@ pub fn run(
         "xargs" if call.name == "parallel" => parallel(call, values, out, next),
         "xargs" => xargs(call, values, next),
         "env" => env(call, values, next, out),
-        "copy" => copy(out, call, &values, dry),
+        "copy" | "copy-near" => copy(out, call, &values, dry),
         "gzip" => gzip(out, call, &values),
-        "git-tree" => {
-            operands(out, call, program, dry, next);
-            if !dry {
-                out.own_path(Word::Write, ".", Extent::Tree, Grade::Possible, call.span.clone());
-            }
-        }
-        "git-restore" => {
-            // Without --worktree, --staged leaves the files alone.
-            let staged = call.parsed.option("--staged").is_some()
-                && call.parsed.option("--worktree").is_none();
-            operands(out, call, program, dry || staged, next);
-        }
         "zip" => {
             operands(out, call, program, dry, next);
             if call.parsed.option("-m").is_some() {
@@ -91,79 +87,26 @@ pub fn run(
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
                 return true;
             }
+            // `at -f FILE`, `at -d JOB`: nothing is read from there.
+            let named = named || call.parsed.has(mark::SPARE);
             if !named && !next.iter().any(|n| matches!(n, Next::Words { .. })) {
                 next.push(Next::Stdin { lang: "shell" });
             }
         }
-        "git-clean" => {
-            if !dry {
-                if values.is_empty() {
-                    out.own_path(
-                        Word::Delete,
-                        ".",
-                        Extent::Tree,
-                        Grade::Certain,
-                        call.span.clone(),
-                    );
-                }
-                for value in &values {
-                    out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
-                }
-            }
+        "inside" => containers::inside(call, &values, 1, next),
+        "inside-only" => {
+            operands(out, call, program, dry, next);
+            containers::inside(call, &[], 0, next);
         }
-        "git-config" => git_config(out, call, &values),
-        "git-clone" => {
-            if let Some(url) = values.first() {
-                if url.plain().is_some_and(|t| t.starts_with("ext::")) {
-                    out.unknown("git's ext transport runs a command", url.span.clone());
-                }
-                if url.start().contains("://") || url.start().contains('@') || url.text.is_none() {
-                    out.contact(url, false, Source::Operand);
-                } else {
-                    out.path(Word::Read, url, Extent::Tree, Grade::Certain, Source::Operand);
-                }
-                let name = url.plain().map(|t| {
-                    split(t.trim_end_matches('/'))
-                        .1
-                        .trim_end_matches(".git")
-                        .rsplit(':')
-                        .next()
-                        .unwrap_or_default()
-                        .to_string()
-                });
-                let target = match (values.get(1), name) {
-                    (Some(dir), _) => dir.clone(),
-                    (None, Some(name)) => Value::known(name, url.span.clone()),
-                    (None, None) => {
-                        Value { prefix: Some("./".to_string()), ..Value::unknown(url.span.clone()) }
-                    }
-                };
-                out.path(Word::Write, &target, Extent::Tree, Grade::Certain, Source::Operand);
-            }
-        }
-        "git-bisect" => {
-            if values.first().and_then(Value::plain) == Some("run") && values.len() > 1 {
-                next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: false });
-            }
-            out.own_path(Word::Write, ".", Extent::Tree, Grade::Possible, call.span.clone());
-        }
-        "git-submodule" => {
-            if let Some(at) = values.iter().position(|v| v.plain() == Some("foreach")) {
-                next.push(joined(&values[at + 1..]));
-            }
-            out.own_path(Word::Write, ".", Extent::Tree, Grade::Possible, call.span.clone());
-        }
-        "git-filter" => out.unknown("git filter-branch runs its arguments", call.span.clone()),
-        "kubectl-exec" => {
-            let from = call.args.iter().position(|a| a.plain() == Some("--")).map(|at| at + 1);
-            let words: Vec<Value> = match from {
-                Some(from) => call.args[from..].to_vec(),
-                None => values.iter().skip(1).cloned().collect(),
-            };
-            if !words.is_empty() {
-                next.push(Next::Words { words, cwd: None, feeds: false });
-            }
-        }
+        "kubectl-delete" => containers::delete(out, call, &values, dry),
+        "kubectl-get" => containers::get(out, call, &values),
+        "container-run" => containers::run(out, call, &values, next),
+        "ansible" => containers::ansible(out, call, dry, next),
+        "verbs" => cloud::verbs(out, call, program, dry),
+        "httpie" => network::httpie(out, call, &values, dry),
+        "nc" => network::nc(out, call, &values, dry, next),
+        "socat" => network::socat(out, &values, next),
+        "client" => network::client(out, call, program, &values, dry, next),
         "unzip" => {
             if let Some(file) = values.first() {
                 out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
@@ -172,6 +115,14 @@ pub fn run(
                 out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
             }
         }
+        "api" => forge::api(out, call, &values),
+        "gh-alias" => forge::alias(out, &values),
+        "gh-clone" => forge::clone(out, &values),
+        "packages" => packages::packages(out, call, program, &values, dry),
+        "runner" => packages::runner(out, program, &values, next),
+        "script" => packages::script(out, program, &values, next),
+        "npm-config" | "pip-config" => packages::config(out, call, program, &values),
+        "maven" => packages::build(out, call, &values, dry),
         "download" => download(out, call, &values, dry),
         "ssh" => ssh(out, call, values, next),
         "runuser" => {
@@ -180,20 +131,6 @@ pub fn run(
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
             } else if call.parsed.option("-c").is_none() {
                 next.push(Next::Stdin { lang: "shell" });
-            }
-        }
-        "client" => {
-            // Statements that no option and no operand names come from standard input.
-            operands(out, call, program, dry, next);
-            let named = call.parsed.options.iter().any(|o| {
-                o.spec.is_some_and(|s| s.role == Role::Code)
-                    || matches!(
-                        o.name.as_str(),
-                        "-f" | "--file" | "-l" | "--list" | "--queries-file"
-                    )
-            });
-            if !named && (program.repeat != Role::Code || values.len() < 2) {
-                next.push(Next::Stdin { lang: program.lang });
             }
         }
         "redis" => {
@@ -266,6 +203,12 @@ pub fn run(
                 }
             }
         }
+        "machine" => machine::machine(out, call, &values, dry),
+        "parted" => machine::parted(out, &values, dry),
+        "cpio" => machine::cpio(out, call, &values),
+        "chattr" => machine::chattr(out, call, program, &values, next),
+        "open" => machine::open(out, &values),
+        "kill" if call.name == "fuser" && !call.parsed.has(mark::SPARE) => {}
         "kill" => out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone()),
         // Every operand is a command line (hyperfine).
         "scripts" => {
@@ -285,7 +228,7 @@ pub fn run(
         "build" => {
             // make, npm run, cargo test: opaque, but a directory or file option was handled above.
         }
-        "docker-run" => docker_run(out, call, &values, next),
+        _ if git::run(out, call, program, dry, next) => {}
         other => {
             debug_assert!(false, "no such special: {other}");
             out.unknown("a program table names code that does not exist", call.span.clone());

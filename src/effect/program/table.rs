@@ -3,7 +3,9 @@
 //! The rows are compiled from `config/programs/*.toml` by `build/programs.rs` and described in
 //! `docs/programs.md`.
 
+use super::packed;
 use crate::effect::Word;
+use crate::rule::glob;
 
 macro_rules! roles {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
@@ -65,6 +67,8 @@ roles! {
     Command = "command",
     /// Like `Command`, but the words are joined and read by a shell.
     Joined = "joined",
+    /// A URL that is contacted, a path that is read with all below it, or just a name.
+    Source = "source",
     /// A word that may be a path: read for certain, possibly written, if it looks like one.
     MaybePath = "maybe-path",
 }
@@ -133,15 +137,15 @@ marks! {
     ONLY = "only" 19,
     /// Changes the machine's state.
     SYSTEM = "system" 20,
+    /// Every name of the line is an option of its own, no spelling of the first.
+    EACH = "each" 21,
     /// Changes what the program otherwise only reads: an allow on the plain command does not mean it.
-    CHANGES = "changes" 21,
+    CHANGES = "changes" 22,
 }
 
-/// One option of a program.
+/// What an option of a program does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptSpec {
-    /// Every spelling, with its dashes and blanks between.
-    pub names: &'static str,
     /// Does it take a value?
     pub arity: Arity,
     /// What the value is.
@@ -149,7 +153,16 @@ pub struct OptSpec {
     /// What else it does: bits of [`mark`].
     pub marks: u32,
     /// The named effect that it adds.
-    pub effect: Option<&'static Word>,
+    pub effect: Option<Word>,
+}
+
+/// An option of a program, found in its table.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// Its spellings with commas between: `-a,--all`.
+    pub names: &'static str,
+    /// What it does.
+    pub spec: OptSpec,
 }
 
 /// What is known of one program, or of one sub-command (`git push`).
@@ -171,6 +184,14 @@ pub struct Program {
     pub neutral: bool,
     /// Long options may be abbreviated (GNU getopt_long).
     pub abbreviate: bool,
+    /// Its options may also stand behind its sub-commands.
+    pub global: bool,
+    /// Options that no row names are harmless text.
+    pub free: bool,
+    /// The program whose sub-commands are also its own; empty for itself.
+    pub family: &'static str,
+    /// What the first operands mean: lines of `operand operand|effect effect`.
+    pub verbs: &'static str,
     /// The table says what operands are.
     pub operands_known: bool,
     /// The operand where there is none.
@@ -187,51 +208,82 @@ pub struct Program {
     pub repeat: Role,
     /// The last operand, if it differs.
     pub last: Option<Role>,
-    /// The options.
-    pub options: &'static [&'static OptSpec],
+    /// The options, packed: see [`packed::option`].
+    pub options: &'static str,
 }
 
-include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+pub use super::packed::NAMES;
 
 /// What is known of the program of that basename, or of the sub-command; `own` comes first.
 pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> {
     if let Some(found) = own.iter().find(|p| p.name == name) {
         return Some(found);
     }
-    PROGRAMS.binary_search_by(|p| p.name.cmp(name)).ok().map(|i| &PROGRAMS[i])
+    packed::find(name)
 }
 
-impl OptSpec {
-    /// Every spelling.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.names.split(' ')
-    }
-
-    /// Is that one of its spellings?
-    pub fn is(&self, name: &str) -> bool {
-        self.names().any(|own| own == name)
-    }
+/// Is there a sub-command below that one?
+pub fn has_below(name: &str, own: &'static [Program]) -> bool {
+    let below = |own: &str| own.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '));
+    packed::has_below(name) || own.iter().any(|p| below(p.name))
 }
+
+/// An option that is text and nothing more.
+pub const PLAIN: OptSpec = OptSpec { arity: Arity::None, role: Role::Text, marks: 0, effect: None };
 
 impl Program {
-    /// The option of that exact spelling.
-    pub fn option(&self, name: &str) -> Option<&'static OptSpec> {
-        // `options` is 'static itself, so the reference outlives `self`.
-        let options: &'static [&'static OptSpec] = self.options;
-        options.iter().copied().find(|o| o.is(name))
+    /// What the operands mean by the lines of `verbs`: the first one that fits.
+    pub fn verb(&self, operands: &[Option<&str>]) -> Option<Vec<Word>> {
+        let here = |pattern: &str, from: usize| {
+            pattern.split(' ').enumerate().all(|(i, want)| {
+                let word = operands.get(from + i).copied().flatten();
+                word.is_some_and(|word| want.split(',').any(|one| glob::matches(one, word)))
+            })
+        };
+        let fits = |pattern: &str| match pattern.strip_prefix("** ") {
+            Some(rest) => (0..operands.len().min(32)).any(|from| here(rest, from)),
+            None => here(pattern, 0),
+        };
+        let verbs: &'static str = self.verbs;
+        let lines = verbs.lines().filter_map(|line| line.split_once('|'));
+        let (_, effects) = lines.into_iter().find(|(pattern, _)| fits(pattern))?;
+        let word = |text| Word::from_text(text).unwrap_or(Word::Named(text));
+        Some(effects.split_whitespace().map(word).collect())
     }
 
-    /// The only long option that begins so, where abbreviations are allowed.
-    pub fn abbreviated(&self, name: &str) -> Option<&'static OptSpec> {
-        let options: &'static [&'static OptSpec] = self.options;
-        if !self.abbreviate || name.len() < 3 {
-            return None;
-        }
-        let mut found = options
-            .iter()
-            .copied()
-            .filter(|o| o.names().any(|n| n.starts_with("--") && n.starts_with(name)));
-        let first = found.next()?;
-        found.next().is_none().then_some(first)
+    /// Every option: its spellings with commas between, and what it does, packed.
+    pub fn lines(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        let lines = self.options.lines().filter_map(|line| line.split_once('\t'));
+        lines.flat_map(|(names, rest)| names.split(' ').map(move |names| (names, rest)))
+    }
+
+    /// The option of that exact spelling.
+    pub fn option(&self, name: &str) -> Option<Known> {
+        self.only(|own| own == name, false)
+    }
+
+    /// The first option of which a spelling passes; with `single`, only if no other one does.
+    fn only(&self, passes: impl Fn(&str) -> bool, single: bool) -> Option<Known> {
+        let mut found = self.lines().filter(|(names, rest)| {
+            names.split(',').any(&passes)
+                && !(single && packed::option(rest).marks & mark::ONLY != 0)
+        });
+        let (names, rest) = found.next()?;
+        let sole = !single || found.next().is_none();
+        sole.then(|| Known { names, spec: packed::option(rest) })
+    }
+
+    /// The option that git's `--no-NAME` takes back.
+    pub fn taken_back(&self, name: &str) -> Option<Known> {
+        let plain = format!("--{}", name.strip_prefix("--no-")?);
+        let git = self.name.starts_with("git ");
+        self.option(&plain).or_else(|| self.abbreviated(&plain)).filter(|_| git)
+    }
+
+    /// The only long option that begins so, where abbreviations are allowed; `--help` is none, so
+    /// that it hides no other (`git reset --h`).
+    pub fn abbreviated(&self, name: &str) -> Option<Known> {
+        let long = |own: &str| own.starts_with("--") && own.starts_with(name);
+        if self.abbreviate && name.len() >= 3 { self.only(long, true) } else { None }
     }
 }

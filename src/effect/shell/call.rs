@@ -291,7 +291,7 @@ impl Walker<'_> {
             && !marked;
         let known = if function.as_ref().is_some_and(|f| f.1) { "" } else { &name };
         let parsed = program::parse(known, args, self.out.place.programs);
-        let complete = parsed.program.is_some_and(|p| p.complete);
+        let complete = parsed.program.is_some_and(|p| p.complete || parsed.has(table::mark::ONLY));
         let command = SubCommand {
             name: name.clone(),
             word: word.arg(),

@@ -79,6 +79,11 @@ impl Walker<'_> {
             }
             Next::Each { words, token } => self.each_item(&words, token.as_deref(), index, assigns),
             Next::Script { text, rest } => self.script(&text, rest, index),
+            Next::Fed { text } => {
+                let outer = std::mem::replace(&mut self.feed, Feed::Stream(Printer::Stranger));
+                self.script(&text, Vec::new(), index);
+                self.feed = outer;
+            }
             Next::Stdin { lang } => {
                 let words = self.handed_on(index, true);
                 self.stdin(lang, index, words);
@@ -115,9 +120,10 @@ impl Walker<'_> {
         let command = &self.out.analysis.commands[index];
         let span = command.span.clone();
         let option = |names: &[&str]| {
-            command.options.iter().find(|o| {
-                names.iter().any(|n| o.aliases.split(' ').any(|a| a == *n) || o.name == *n)
-            })
+            command
+                .options
+                .iter()
+                .find(|o| names.iter().any(|n| o.aliases.contains(n) || o.name == *n))
         };
         let whole = option(&["-l", "-E", "-e", "-s", "-d"]).is_some();
         let zero = option(&["-0"]).is_some();
@@ -291,10 +297,10 @@ impl Walker<'_> {
             Feed::Text(text) => {
                 self.inline(lang, &Value::known(text, span), index);
             }
-            // Statements that nobody has read change a database; no program is run.
-            Feed::Stream(_) if matches!(lang, "sql" | "mongo") => {
+            // A dump that is loaded is no program from who knows where.
+            Feed::Stream(_) if matches!(lang, "sql" | "redis" | "mongo") => {
                 let word = Word::Named("database.write");
-                self.out.push(word, Grade::Certain, Source::Program, span);
+                self.out.push(word, Grade::Possible, Source::Program, span);
             }
             Feed::File(file) => match self.out.spot(&file, Extent::Exact, false) {
                 // `sh < /dev/null`

@@ -204,15 +204,13 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
             }
         }
     }
-    for option in call.parsed.options.iter().filter(|o| o.name == "--checkpoint-action") {
-        // One of `dot`, `echo`, ... or `exec=TEXT`.
-        match &option.value {
-            Some(value) if value.text.is_none() => {
-                out.unknown("a tar action known only at run time", value.span.clone());
-            }
-            Some(value) if value.start().starts_with("exec=") => {
+    for option in call.parsed.options.iter().filter(|o| o.name.starts_with("--checkpoint-a")) {
+        // `--checkpoint-action=exec=CMD`; the others print.
+        match option.value.as_ref().map(|v| (v, v.plain())) {
+            Some((value, Some(text))) if text.starts_with("exec=") => {
                 next.push(Next::Script { text: value.rest(5), rest: Vec::new() });
             }
+            Some((value, None)) => out.unknown("tar with an unknown action", value.span.clone()),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Programs that talk to others: scp and rsync, curl and wget, ssh, docker run.
+//! Programs that talk to others: scp and rsync, curl and wget, ssh.
 
 use super::super::effects::{Call, Next, joined, sends, written};
 use super::super::options;
@@ -6,76 +6,81 @@ use super::super::table::mark;
 use crate::effect::value::{Emitter, Spot, Value, host_of};
 use crate::effect::{Extent, Grade, Source, Target, Word};
 
-/// scp, rsync: `host:path` or local; the last one is written.
+/// Where a bucket or a remote path lives, as far as the word says.
+fn place_of(value: &Value) -> Option<String> {
+    let text = value.start();
+    let bucket = |rest: &str| rest.split('/').next().unwrap_or_default().to_ascii_lowercase();
+    if let Some(rest) = text.strip_prefix("s3://") {
+        return Some(format!("{}.s3.amazonaws.com", bucket(rest)));
+    }
+    if let Some(rest) = text.strip_prefix("gs://") {
+        return Some(format!("{}.storage.googleapis.com", bucket(rest)));
+    }
+    let cut = text.split("://").last().unwrap_or_default();
+    host_of(&Value::known(cut.replacen(':', "/", 1), value.span.clone()))
+}
+
+/// scp, rsync, aws s3 cp, docker cp: `host:path` or local; the last one is written.
 pub fn copy(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+    let row = call.parsed.program.map_or("", |p| p.name);
+    // A container of this machine is no other machine; a remote of rclone is a name, no host.
+    let near = call.parsed.program.is_some_and(|p| p.special == "copy-near");
+    let pods = row.starts_with("kubectl");
+    let named = call.name != "rclone" && !pods;
+    let moves = row.ends_with(" mv") || row.contains(" move");
     let remote = |v: &Value| {
         let text = v.start();
         text.contains("://")
-            || text.find(':').is_some_and(|colon| !text[..colon].contains('/') && colon > 0)
+            || text.find(':').is_some_and(|colon| {
+                // `namespace/pod:path` is no local file.
+                let before = &text[..colon];
+                colon > 0 && (!before.contains('/') || pods && !before.starts_with(['/', '.']))
+            })
     };
+    let deep = row.ends_with(" sync") || row.starts_with("rclone");
+    let tree = if deep || call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact };
     let count = values.len();
-    let sending = values.last().is_some_and(remote);
     for (i, value) in values.iter().enumerate() {
         let last = i + 1 == count && count > 1;
+        let span = value.span.clone();
+        if value.plain() == Some("-") || near && remote(value) {
+            continue;
+        }
         if remote(value) {
-            let cut = value.start().split("://").last().unwrap_or_default().to_string();
-            let host = host_of(&Value::known(cut.replacen(':', "/", 1), value.span.clone()));
-            out.effect(
-                Word::Network,
-                Grade::Certain,
-                None,
-                host.clone(),
-                Source::Operand,
-                value.span.clone(),
-            );
+            let host = place_of(value).filter(|_| named);
+            let source = Source::Operand;
+            out.effect(Word::Network, Grade::Certain, None, host.clone(), source, span.clone());
             if last && !dry {
-                out.effect(
-                    Word::Send,
-                    Grade::Certain,
-                    None,
-                    host,
-                    Source::Operand,
-                    value.span.clone(),
-                );
+                out.effect(Word::Send, Grade::Certain, None, host, source, span);
             }
             continue;
         }
-        if value.text.is_none() && !value.start().starts_with('/') && !dry {
-            out.effect(Word::Send, Grade::Unknown, None, None, Source::Operand, value.span.clone());
+        if value.text.is_none() && !value.start().starts_with('/') && !dry && !near {
+            out.effect(Word::Send, Grade::Unknown, None, None, Source::Operand, span.clone());
         }
-        if last {
-            if !dry {
-                let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact };
-                out.path(Word::Write, value, extent, Grade::Certain, Source::Operand);
-                let spot = out.spot(value, Extent::Exact, true);
-                if let Spot::At(target) = spot
-                    && extent == Extent::Exact
-                    && (value.start().ends_with('/') || out.resolver.is_dir(&target.resolved))
-                {
-                    let inner = Target { extent: Extent::Below, ..target };
-                    out.effect(
-                        Word::Write,
-                        Grade::Certain,
-                        Some(inner),
-                        None,
-                        Source::Operand,
-                        value.span.clone(),
-                    );
-                }
-                if call.parsed.has(mark::SPARE) {
-                    out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
-                }
-                written(out, value);
-            }
-        } else {
-            let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact };
-            out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
-            if call.parsed.option("--remove-source-files").is_some() && !dry {
+        if !last {
+            out.path(Word::Read, value, tree, Grade::Certain, Source::Operand);
+            if (moves || call.parsed.option("--remove-source-files").is_some()) && !dry {
                 out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
             }
+            continue;
         }
+        if dry {
+            continue;
+        }
+        out.path(Word::Write, value, tree, Grade::Certain, Source::Operand);
+        if let Spot::At(target) = out.spot(value, Extent::Exact, true)
+            && tree == Extent::Exact
+            && (value.start().ends_with('/') || out.resolver.is_dir(&target.resolved))
+        {
+            let inner = Target { extent: Extent::Below, ..target };
+            out.effect(Word::Write, Grade::Certain, Some(inner), None, Source::Operand, span);
+        }
+        if call.parsed.has(mark::SPARE) {
+            out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
+        }
+        written(out, value);
     }
-    let _ = sending;
 }
 
 /// curl, wget: hosts, and files named after the URL.
@@ -236,39 +241,5 @@ pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Ne
         next.push(Next::Stdin { lang: "shell" });
     } else {
         next.push(joined(&rest));
-    }
-}
-
-/// docker run: volumes reach the host, the rest is a command in the container.
-pub fn docker_run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
-    out.push(Word::Remote, Grade::Certain, Source::Program, call.span.clone());
-    for option in &call.parsed.options {
-        if matches!(option.name.as_str(), "-v" | "--volume" | "--mount")
-            && let Some(value) = &option.value
-        {
-            let text = value.start();
-            let host = if option.name == "--mount" {
-                text.split(',')
-                    .find_map(|p| p.strip_prefix("source=").or_else(|| p.strip_prefix("src=")))
-                    .unwrap_or_default()
-            } else {
-                text.split(':').next().unwrap_or_default()
-            };
-            if host.starts_with(['/', '.', '~']) {
-                let host = Value::known(host, value.span.clone());
-                out.path(Word::Read, &host, Extent::Tree, Grade::Certain, Source::Operand);
-                if !text.ends_with(":ro") {
-                    out.path(Word::Write, &host, Extent::Tree, Grade::Possible, Source::Operand);
-                }
-            } else if value.text.is_none() {
-                out.path(Word::Write, value, Extent::Tree, Grade::Certain, Source::Operand);
-            }
-        }
-        if option.name == "--privileged" {
-            out.push(Word::Privilege, Grade::Certain, Source::Program, call.span.clone());
-        }
-    }
-    if values.len() > 1 {
-        next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: false });
     }
 }

@@ -1,7 +1,8 @@
 //! Programs that run others: shells, interpreters, xargs, env.
 
 use super::super::effects::{Call, Next, joined, role};
-use super::super::table::{Program, Role, mark};
+use super::super::table::{Program, Role, mark, program as find};
+use crate::effect::path::split;
 use crate::effect::value::{BLANK, Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
@@ -196,6 +197,14 @@ pub fn interpreter(
         return;
     }
     if call.parsed.has(mark::MODULE) {
+        // `python -m http.server`: a module that the tables know to open a port.
+        let module = call.parsed.option("-m").and_then(|o| o.value.clone());
+        let listens =
+            |name: &str| find(name, &[]).is_some_and(|p| p.effects.contains(&Word::Listen));
+        if let Some(module) = module.filter(|m| m.plain().is_some_and(listens)) {
+            let words = std::iter::once(module).chain(values).collect();
+            return next.push(Next::Words { words, cwd: None, feeds: false });
+        }
         for value in &values {
             role(out, call, Role::MaybePath, value, dry, next);
         }
@@ -206,6 +215,13 @@ pub fn interpreter(
         Some(v) if v.plain() == Some("-") => next.push(Next::Stdin { lang: program.lang }),
         Some(file) => {
             next.push(Next::File { file: file.clone(), lang: program.lang });
+            // `python manage.py flush`, `php artisan db:wipe`: scripts that the tables know.
+            if file
+                .plain()
+                .is_some_and(|f| matches!(split(f).1, "manage.py" | "artisan" | "rails" | "rake"))
+            {
+                return next.push(Next::Words { words: values, cwd: None, feeds: false });
+            }
             for value in &values[1..] {
                 role(out, call, Role::MaybePath, value, dry, next);
             }

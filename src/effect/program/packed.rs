@@ -1,0 +1,159 @@
+//! The shipped program tables: packed as text by the build, read when a program is called.
+//!
+//! A command runs two or three programs of three thousand, so reading their rows costs less than
+//! the pages that all rows would take as data.
+
+use std::cell::RefCell;
+
+use super::row;
+use super::table::{Arity, OptSpec, Program, Role, mark};
+use crate::effect::Word;
+
+include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+
+thread_local! {
+    /// The rows that were read, by their place in the index.
+    static READ: RefCell<Vec<(usize, &'static Program)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The name at that place of the index.
+fn name(at: usize) -> &'static str {
+    let start = INDEX[at].0 as usize;
+    let end = INDEX.get(at + 1).map_or(TEXT.len(), |next| next.0 as usize);
+    &TEXT[start..end]
+}
+
+/// The first place of the index whose name is not before that one.
+fn place(wanted: &str) -> usize {
+    let (mut low, mut high) = (0, INDEX.len());
+    while low < high {
+        let middle = (low + high) / 2;
+        if name(middle) < wanted { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+/// Every name, sorted.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    (0..INDEX.len()).map(name)
+}
+
+/// The program of that name.
+pub fn find(wanted: &str) -> Option<&'static Program> {
+    let at = place(wanted);
+    if at >= INDEX.len() || name(at) != wanted {
+        return None;
+    }
+    READ.with_borrow_mut(|read| {
+        if let Some((_, program)) = read.iter().find(|(own, _)| *own == at) {
+            return Some(*program);
+        }
+        // Rows live as long as the process: it reads each once.
+        let program: &'static Program =
+            Box::leak(Box::new(unpack(name(at), ROWS[INDEX[at].1 as usize])));
+        read.push((at, program));
+        Some(program)
+    })
+}
+
+/// Is there a name that goes on behind that one: `git push` behind `git`?
+pub fn has_below(wanted: &str) -> bool {
+    // Between `a b` and `a b c` only names that begin with `a b` and a smaller sign can stand.
+    (place(wanted)..INDEX.len())
+        .map(name)
+        .take_while(|own| own.starts_with(wanted))
+        .any(|own| own[wanted.len()..].starts_with(' '))
+}
+
+fn unpack(name: &'static str, text: &'static str) -> Program {
+    let mut fields = text.splitn(9, '\t');
+    let mut field = || fields.next().unwrap_or_default();
+    let flags = field().as_bytes();
+    let flag = |at: usize| flags.get(at) == Some(&b'1');
+    let (family, default, special, lang) = (field(), field(), field(), field());
+    let effects: Vec<Word> = field().split_whitespace().map(word).collect();
+    let operands = field();
+    let known = operands != "?";
+    let items: Vec<&str> = operands.split_whitespace().filter(|_| known).collect();
+    let operands = row::operands(&items).unwrap_or_default();
+    let list = field().parse().ok().and_then(|at: usize| LISTS.get(at)).copied();
+    Program {
+        name,
+        complete: flag(0),
+        stop: flag(1),
+        sub: flag(2),
+        single: flag(3),
+        assignments: flag(4),
+        neutral: flag(5),
+        abbreviate: flag(6),
+        global: flag(7),
+        free: flag(8),
+        family,
+        verbs: field(),
+        operands_known: known,
+        default,
+        special,
+        lang,
+        effects: effects.leak(),
+        before: operands.before.iter().map(|text| role(text)).collect::<Vec<_>>().leak(),
+        repeat: operands.repeat.map_or(Role::Text, role),
+        last: operands.last.map(role),
+        options: list.unwrap_or_default(),
+    }
+}
+
+/// What an option does, behind its names: `<` or `[` with the role of a value, marks, an effect.
+pub fn option(packed: &'static str) -> OptSpec {
+    let mut fields = packed.split('\t');
+    let mut field = || fields.next().unwrap_or_default();
+    let (value, marks, effect) = (field(), field(), field());
+    let arity = match value.as_bytes().first() {
+        None => Arity::None,
+        Some(b'<') => Arity::Value,
+        Some(_) => Arity::Optional,
+    };
+    OptSpec {
+        arity,
+        role: value.get(1..).map_or(Role::Text, role),
+        marks: marks.split_whitespace().fold(0, |bits, text| bits | bit(text)),
+        effect: (!effect.is_empty()).then(|| word(effect)),
+    }
+}
+
+fn word(text: &'static str) -> Word {
+    Word::closed(text).unwrap_or(Word::Named(text))
+}
+
+fn role(text: &str) -> Role {
+    let found = Role::ALL.iter().find(|(name, _)| *name == text);
+    debug_assert!(found.is_some(), "no such role: {text}");
+    found.map_or(Role::MaybePath, |(_, role)| *role)
+}
+
+fn bit(text: &str) -> u32 {
+    let found = mark::ALL.iter().find(|(name, _)| *name == text);
+    debug_assert!(found.is_some(), "no such mark: {text}");
+    found.map_or(mark::UNSAFE, |(_, bit)| *bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_reads() {
+        let mut last = "";
+        for name in names() {
+            assert!(name > last, "{name} behind {last}");
+            last = name;
+            let program = find(name).expect(name);
+            assert_eq!(program.name, name);
+            let of_options = program.lines().filter_map(|(_, rest)| option(rest).effect);
+            for word in program.effects.iter().copied().chain(of_options) {
+                assert!(Word::from_text(word.text()).is_some(), "[{name}] {}", word.text());
+            }
+        }
+        assert!(find("no such program").is_none() && find("").is_none());
+        assert!(has_below("git") && !has_below("git push") && !has_below("zz"));
+    }
+}

@@ -1,0 +1,154 @@
+//! Command lines of clouds: their sub-commands are regular verbs, so one list understands them.
+
+use super::super::effects::{Call, says};
+use super::super::table::Program;
+use crate::effect::value::{Emitter, Value};
+use crate::effect::{Extent, Grade, Source, Word};
+
+const READS: &str = "\
+    get list ls describe show head search query scan lookup status info version versions \
+    view wait tail logs log log-events read check validate preview diff inspect print \
+    download fetch help whoami history select test estimate simulate decode verify count \
+    filter explain plan open ps releases regions config-helper poll summarize discover \
+    doctor dns-lookup exists dashboard docs login logout auth analyze stat du cat";
+const DELETES: &str = "\
+    delete remove rm terminate destroy purge del erase wipe drop deregister flush prune nuke \
+    uninstall empty reset expunge cleanup";
+const WRITES: &str = "\
+    create update put set add attach enable modify deploy start stop restart reboot run \
+    invoke apply associate disassociate detach disable register import export restore copy \
+    tag untag upload send publish patch scale resize promote rollback move replace submit \
+    execute call cancel revoke release rotate change configure edit upgrade migrate failover \
+    reimage redeploy suspend resume rename clone write insert load mk cp mv sync push up \
+    init unset allocate assign request accept reject abort complete link unlink launch lock \
+    unlock generate join leave merge connect transfer initiate deactivate activate archive \
+    undelete recover backup swap approve authorize grant bind exec sns new install down \
+    drain";
+/// What holds everything else: to delete one is more than to delete a resource.
+const WHOLES: &str = "\
+    stack stacks project projects cluster clusters account accounts organization \
+    organizations org orgs app apps site sites stack-set directory machine-pool \
+    resource-group";
+
+fn has(words: &str, word: &str) -> bool {
+    !word.is_empty() && words.split(' ').any(|one| one == word)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Verb {
+    Read,
+    Delete,
+    Write,
+}
+
+/// `delete`, `delete-stack`, `batch-delete-image`, `apps:destroy`.
+fn verb(word: &str) -> Option<Verb> {
+    let last = word.rsplit(':').next().unwrap_or(word);
+    let mut parts = last.split('-');
+    let mut first = parts.next().unwrap_or_default();
+    if matches!(first, "batch" | "admin" | "bulk" | "begin" | "force") {
+        first = parts.next().unwrap_or(first);
+    }
+    [(READS, Verb::Read), (DELETES, Verb::Delete), (WRITES, Verb::Write)]
+        .into_iter()
+        .find(|(words, _)| has(words, first) || has(words, last))
+        .map(|(_, verb)| verb)
+}
+
+/// Effects by the verbs, and by the row's own lines, which come first.
+pub fn verbs(out: &mut Emitter, call: &Call, program: &Program, dry: bool) {
+    let writes = says(call, Word::Send)
+        || program.effects.iter().any(|w| w.text().starts_with("cloud."))
+        || call
+            .parsed
+            .verb
+            .as_ref()
+            .is_some_and(|v| v.iter().any(|w| w.text().starts_with("cloud.")));
+    let kind = match &call.parsed.verb {
+        Some(_) => None,
+        None => shared(out, call, dry),
+    };
+    files(out, call, (writes || matches!(kind, Some(Verb::Write | Verb::Delete))) && !dry);
+}
+
+/// The verb among the first operands; a later one says more than the first (`deploy list-apps`),
+/// unless the first deletes.
+fn shared(out: &mut Emitter, call: &Call, dry: bool) -> Option<Verb> {
+    let operands = &call.parsed.operands[call.parsed.subs..];
+    let mut first = None;
+    let mut found = None;
+    let mut words: Vec<&str> = Vec::new();
+    for (i, at) in operands.iter().take(6).enumerate() {
+        let Some(word) = call.args[*at].plain() else {
+            // The verb may stand here: `aws ec2 "$verb"`.
+            if i == 1 && first.is_none() {
+                out.unknown("a sub-command known only at run time", call.args[*at].span.clone());
+            }
+            break;
+        };
+        words.push(word);
+        let kind =
+            verb(word).filter(|kind| *kind != Verb::Read || !call.parsed.doubtful.contains(at));
+        if i == 0 {
+            first = kind;
+        } else if kind.is_some() {
+            found = kind;
+            break;
+        }
+    }
+    let kind = if first == Some(Verb::Delete) { first } else { found.or(first) };
+    let (name, grade) = match kind {
+        Some(Verb::Read) => return kind,
+        Some(Verb::Delete) if whole(&words) => ("cloud.destroy", Grade::Certain),
+        Some(Verb::Delete) => ("cloud.delete", Grade::Certain),
+        Some(Verb::Write) => ("cloud.write", Grade::Certain),
+        // `aws` alone prints its help.
+        None if operands.is_empty() => return kind,
+        None => ("cloud.write", Grade::Possible),
+    };
+    if !dry {
+        out.push(Word::Named(name), grade, Source::Program, call.span.clone());
+    }
+    kind
+}
+
+/// Is what is deleted a whole: `projects delete`, `delete-stack`, `apps:destroy`?
+fn whole(words: &[&str]) -> bool {
+    let Some(at) = words.iter().position(|w| verb(w) == Some(Verb::Delete)) else { return false };
+    let word = words[at];
+    let noun = word.split_once('-').map_or("", |(_, noun)| noun);
+    let group = word.split_once(':').map_or("", |(group, _)| group);
+    let before = if at > 0 && noun.is_empty() { words[at - 1] } else { "" };
+    [noun, group, before].iter().any(|n| has(WHOLES, n))
+}
+
+/// Files that parameters name: `file://x`, `--template-file x`, `@x`.
+fn files(out: &mut Emitter, call: &Call, sends: bool) {
+    let mut found: Vec<Value> = Vec::new();
+    for (i, arg) in call.args.iter().enumerate() {
+        let text = arg.start();
+        let from = ["fileb://", "file://"].iter().find_map(|p| text.find(p).map(|at| at + p.len()));
+        if let Some(from) = from {
+            found.push(arg.rest(from));
+        } else if text.len() > 1 && text.starts_with('@') {
+            found.push(arg.rest(1));
+        } else if text.starts_with("--") {
+            let (name, glued) = text.split_once('=').map_or((text, false), |(n, _)| (n, true));
+            let file = ["file", "template", "source", "manifest"].iter().any(|t| name.ends_with(t));
+            if file && glued {
+                found.push(arg.rest(name.len() + 1));
+            } else if file && let Some(value) = call.args.get(i + 1) {
+                found.push(value.clone());
+            }
+        }
+    }
+    for value in &found {
+        if value.start().contains("://") || value.start().starts_with('-') {
+            continue;
+        }
+        out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
+    }
+    if sends && !found.is_empty() && !says(call, Word::Send) {
+        out.push(Word::Send, Grade::Certain, Source::Program, call.span.clone());
+    }
+}

@@ -1,0 +1,249 @@
+//! Containers and clusters: what a container gets of this machine, and what runs inside.
+
+use super::super::effects::Next;
+use super::super::effects::{Call, joined};
+use crate::effect::path;
+use crate::effect::value::{Emitter, Spot, Value};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// Host directories that make a container as good as root on the host.
+const OPEN: &[&str] = &[
+    "/etc", "/root", "/proc", "/sys", "/dev", "/boot", "/usr", "/bin", "/sbin", "/lib", "/lib64",
+    "/var", "/run", "/home", "/Users", "/System", "/Library",
+];
+/// What containers are given every day from below those.
+const USUAL: &[&str] = &[
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/ssl",
+    "/etc/ca-certificates",
+    "/etc/hosts",
+    "/etc/resolv.conf",
+    "/etc/pki",
+    "/dev/shm",
+    "/dev/null",
+    "/dev/dri",
+    "/dev/snd",
+    "/dev/fuse",
+    "/dev/kvm",
+    "/dev/net/tun",
+    "/dev/bus/usb",
+    "/var/tmp",
+    "/var/folders",
+    "/usr/share",
+    "/var/log",
+    "/usr/local/share",
+    "/run/user",
+    "/run/secrets",
+    "/run/systemd/resolve",
+];
+const CAPABILITIES: &[&str] = &[
+    "ALL",
+    "SYS_ADMIN",
+    "SYS_MODULE",
+    "SYS_PTRACE",
+    "SYS_RAWIO",
+    "SYS_BOOT",
+    "DAC_READ_SEARCH",
+    "BPF",
+    "MKNOD",
+];
+
+fn escape(out: &mut Emitter, value: &Value) {
+    let word = Word::Named("container.escape");
+    out.push(word, Grade::Certain, Source::Operand, value.span.clone());
+}
+
+/// docker run and create: what reaches the host; the words behind the image run inside.
+pub fn run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
+    out.push(Word::Remote, Grade::Certain, Source::Program, call.span.clone());
+    let mut entry = None;
+    for option in &call.parsed.options {
+        let name =
+            option.names.rsplit(',').next().filter(|n| !n.is_empty()).unwrap_or(&option.name);
+        if name == "--privileged" {
+            let value = call.args.get(option.at).cloned().unwrap_or_default();
+            out.push(Word::Privilege, Grade::Certain, Source::Program, call.span.clone());
+            escape(out, &value);
+        }
+        let Some(value) = &option.value else { continue };
+        let text = value.start();
+        match name {
+            "--volume" => bind(out, value, text.split(':').next().unwrap_or_default(), text),
+            "--mount" => {
+                let source = text
+                    .split(',')
+                    .find_map(|p| p.strip_prefix("source=").or_else(|| p.strip_prefix("src=")));
+                bind(out, value, source.unwrap_or_default(), text);
+            }
+            "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns" if text == "host" => {
+                escape(out, value);
+            }
+            "--cap-add" => {
+                let upper = text.to_ascii_uppercase();
+                if CAPABILITIES.contains(&upper.trim_start_matches("CAP_")) {
+                    out.push(Word::Privilege, Grade::Certain, Source::Program, value.span.clone());
+                    escape(out, value);
+                }
+            }
+            "--security-opt" if text.contains("unconfined") || text.contains("disable") => {
+                out.push(Word::Privilege, Grade::Certain, Source::Program, value.span.clone());
+                escape(out, value);
+            }
+            "--device" => {
+                let device = text.split(':').next().unwrap_or_default();
+                let usual = below(device, USUAL)
+                    || ["/dev/video", "/dev/tty", "/dev/nvidia"]
+                        .iter()
+                        .any(|p| device.starts_with(p))
+                    || !device.starts_with('/');
+                if !usual {
+                    let value = Value::known(device, value.span.clone());
+                    out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Operand);
+                    out.path(Word::Write, &value, Extent::Exact, Grade::Possible, Source::Operand);
+                    out.push(Word::Privilege, Grade::Certain, Source::Program, value.span.clone());
+                    escape(out, &value);
+                }
+            }
+            "--entrypoint" => entry = Some(value.clone()),
+            _ => {}
+        }
+    }
+    let mut words: Vec<Value> = entry.into_iter().filter(|e| e.plain() != Some("")).collect();
+    words.extend(values.iter().skip(1).cloned());
+    if !words.is_empty() {
+        next.push(Next::Words { words, cwd: None, feeds: false });
+    }
+}
+
+fn below(text: &str, dirs: &[&str]) -> bool {
+    dirs.iter().any(|dir| {
+        text.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+/// A bind mount: the container reads the path, and may write it.
+fn bind(out: &mut Emitter, value: &Value, host: &str, text: &str) {
+    if !host.starts_with(['/', '.', '~']) {
+        // A volume's name; what nobody knows may be any path.
+        if value.text.is_none() && host.is_empty() {
+            out.path(Word::Write, value, Extent::Tree, Grade::Certain, Source::Operand);
+        }
+        return;
+    }
+    let known = match &value.text {
+        Some(_) => Value::known(host, value.span.clone()),
+        None => value.clone(),
+    };
+    let readonly = [":ro", ",ro", "readonly", "ro=true"].iter().any(|t| text.contains(t));
+    out.path(Word::Read, &known, Extent::Tree, Grade::Certain, Source::Operand);
+    if !readonly {
+        out.path(Word::Write, &known, Extent::Tree, Grade::Possible, Source::Operand);
+    }
+    let lexical = match out.spot(&known, Extent::Tree, false) {
+        Spot::At(target) => target.lexical,
+        _ => path::normalise(host),
+    };
+    let socket = [".sock"].iter().any(|s| lexical.ends_with(s))
+        && ["docker", "containerd", "crio", "podman"].iter().any(|s| lexical.contains(s));
+    let home = below(&lexical, &["/home", "/Users"]) && lexical.matches('/').count() > 1;
+    let open = lexical == "/" || below(&lexical, OPEN) && !below(&lexical, USUAL) && !home;
+    if socket || open && (!readonly || OPEN.contains(&lexical.as_str()) || lexical == "/") {
+        escape(out, value);
+    }
+}
+
+/// The words behind `--` run inside.
+pub fn inside(call: &Call, values: &[Value], skip: usize, next: &mut Vec<Next>) {
+    let from = call.args.iter().position(|a| a.plain() == Some("--")).map(|at| at + 1);
+    let words: Vec<Value> = match from {
+        Some(from) => call.args[from..].to_vec(),
+        None => values.iter().skip(skip).cloned().collect(),
+    };
+    if !words.is_empty() {
+        next.push(Next::Words { words, cwd: None, feeds: false });
+    }
+}
+
+/// Kinds of objects, of `pod`, `pod/x`, `pods,services`.
+fn kinds(values: &[Value]) -> impl Iterator<Item = &str> {
+    let own = values.first().map_or("", Value::start).split(',');
+    let slashed = values.iter().skip(1).map(Value::start).filter(|v| v.contains('/'));
+    own.chain(slashed).map(|word| {
+        let kind = word.split('/').next().unwrap_or_default();
+        kind.split('.').next().unwrap_or_default()
+    })
+}
+
+/// kubectl delete: of what holds data or other objects it is more than of a workload.
+pub fn delete(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+    // A project of OpenShift is a namespace with all that belongs to it.
+    let whole = kinds(values).any(|kind| matches!(kind, "project" | "projects"));
+    let grave = kinds(values).any(|kind| {
+        matches!(
+            kind,
+            "ns" | "namespace"
+                | "namespaces"
+                | "pv"
+                | "persistentvolume"
+                | "persistentvolumes"
+                | "pvc"
+                | "persistentvolumeclaim"
+                | "persistentvolumeclaims"
+                | "crd"
+                | "crds"
+                | "customresourcedefinition"
+                | "customresourcedefinitions"
+                | "no"
+                | "node"
+                | "nodes"
+                | "all"
+                | "storageclass"
+                | "sts"
+                | "statefulset"
+                | "statefulsets"
+        )
+    });
+    if !dry {
+        let name = if whole {
+            "cloud.destroy"
+        } else if grave {
+            "container.delete-data"
+        } else {
+            "container.delete"
+        };
+        out.push(Word::Named(name), Grade::Certain, Source::Program, call.span.clone());
+    }
+}
+
+/// kubectl get: secrets whose values are printed.
+pub fn get(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let secret = kinds(values).any(|kind| matches!(kind, "secret" | "secrets"));
+    let shown = call.parsed.option("-o").is_some_and(|o| {
+        o.value.as_ref().is_none_or(|v| !matches!(v.plain(), Some("name" | "wide")))
+    }) || call.parsed.option("--template").is_some();
+    if secret && shown {
+        let word = Word::Named("cloud.secret");
+        out.push(word, Grade::Certain, Source::Program, call.span.clone());
+    }
+}
+
+/// `ansible HOSTS -m shell -a TEXT`: the text runs on the hosts.
+pub fn ansible(out: &mut Emitter, call: &Call, dry: bool, next: &mut Vec<Next>) {
+    let value = |name: &str| call.parsed.option(name).and_then(|o| o.value.clone());
+    let module = value("-m");
+    let module = module.as_ref().map_or("command", Value::start);
+    let module = module.rsplit('.').next().unwrap_or_default().to_string();
+    match (module.as_str(), value("-a")) {
+        ("ping" | "setup" | "debug" | "stat" | "gather_facts" | "service_facts", _) => {}
+        (_, None) => {}
+        ("shell" | "command" | "raw" | "script", Some(text)) if !dry => {
+            next.push(joined(std::slice::from_ref(&text)));
+        }
+        (_, Some(text)) if !dry => {
+            // Other modules change the hosts: the text names files there.
+            out.push(Word::Named("cloud.write"), Grade::Certain, Source::Operand, text.span);
+        }
+        _ => {}
+    }
+}

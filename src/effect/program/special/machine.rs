@@ -1,0 +1,111 @@
+//! Programs on the machine itself: asking its state or changing it.
+
+use super::super::effects::{Call, Next, device, maybe_path, role};
+use super::super::table::{Program, Role, mark};
+use crate::effect::value::{Emitter, Value};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// Words that only ask: `service x status`, `ufw status`, `nft list ruleset`.
+const ASKING: &[&str] = &[
+    "help",
+    "info",
+    "monitor",
+    "print",
+    "query",
+    "statistics",
+    "status",
+    "sources",
+    "tracking",
+    "version",
+];
+/// The same, as beginnings: `list-sessions`, `show-user`, `get-default`.
+const ASKING_STARTS: &[&str] = &["list", "show", "get", "is-"];
+/// Words by which `ip` changes something.
+const IP_CHANGES: &[&str] = &[
+    "add", "append", "attach", "change", "chg", "del", "delete", "down", "flush", "prepend",
+    "replace", "restore", "set", "up",
+];
+
+/// The state of the machine changes, unless the words only ask.
+pub fn machine(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+    let any = |asks: &dyn Fn(&str) -> bool| values.iter().any(|v| v.plain().is_some_and(asks));
+    let changes = match call.name {
+        "ip" => any(&|word| IP_CHANGES.contains(&word)),
+        "sysctl" => values.iter().any(|v| v.text.is_none() || v.start().contains('=')),
+        // A device alone is only looked up.
+        "ifconfig" | "iwconfig" | "ethtool" | "arp" | "losetup" => values.len() > 1,
+        "nmcli" => any(&|word| {
+            matches!(word, "up" | "down" | "add" | "modify" | "delete" | "connect" | "disconnect")
+                || matches!(
+                    word,
+                    "on" | "off" | "edit" | "reload" | "import" | "reapply" | "hotspot"
+                )
+        }),
+        _ => {
+            !values.is_empty()
+                && !any(&|word| {
+                    ASKING.contains(&word)
+                        || ASKING_STARTS.iter().any(|start| word.starts_with(start))
+                        || word.ends_with("-status")
+                })
+        }
+    };
+    // The row says `system` for options that change something.
+    if changes && !dry && !call.parsed.has(mark::SYSTEM) {
+        out.push(Word::System, Grade::Certain, Source::Program, call.span.clone());
+    }
+}
+
+/// `parted DEVICE VERB ...`: printing changes nothing.
+pub fn parted(out: &mut Emitter, values: &[Value], dry: bool) {
+    let Some((disk, verbs)) = values.split_first() else { return };
+    let reads = ["print", "p", "unit", "u", "help", "align-check", "version", "quit"];
+    let first = verbs.first().map(|v| v.plain().unwrap_or_default());
+    let changing = ["mklabel", "mktable", "mkpart", "rm", "resizepart", "set", "name", "rescue"];
+    let asks = first.is_some_and(|verb| reads.contains(&verb))
+        && !verbs.iter().any(|v| changing.contains(&v.plain().unwrap_or("rm")));
+    if asks {
+        out.path(Word::Read, disk, Extent::Exact, Grade::Certain, Source::Operand);
+    } else if !dry {
+        device(out, disk);
+    }
+}
+
+/// cpio: `-i` unpacks here, `-p` copies to a directory.
+pub fn cpio(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let has = |name: &str| call.parsed.option(name).is_some();
+    if has("-i") && !has("-t") {
+        out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
+    }
+    if has("-p") {
+        for value in values {
+            out.path(Word::Write, value, Extent::Tree, Grade::Certain, Source::Operand);
+        }
+    }
+}
+
+/// `chattr +i FILE`, `chattr =e FILE`: the mode may be an option or the first operand.
+pub fn chattr(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    values: &[Value],
+    next: &mut Vec<Next>,
+) {
+    let _ = program;
+    let modes = values.first().is_some_and(|v| v.start().starts_with(['+', '-', '=']));
+    for value in &values[usize::from(modes)..] {
+        role(out, call, Role::Permission, value, false, next);
+    }
+}
+
+/// `open URL` goes to a host, `open FILE` hands it to whatever opens such files.
+pub fn open(out: &mut Emitter, values: &[Value]) {
+    for value in values {
+        if value.start().starts_with("http") && value.start().contains("://") {
+            out.contact(value, false, Source::Operand);
+        } else {
+            maybe_path(out, value);
+        }
+    }
+}

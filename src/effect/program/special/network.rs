@@ -1,0 +1,145 @@
+//! Programs that talk to others in a syntax of their own: httpie, socat, databases' clients.
+
+use super::super::code;
+use super::super::effects::{Call, Next, joined, role};
+use super::super::table::{Program, Role, mark};
+use crate::effect::value::{Emitter, Value};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// httpie, xh: an optional method, the URL, then items: `k=v` and `k@file` are sent.
+pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+    let method = |v: &Value| {
+        v.plain().is_some_and(|t| t.len() > 2 && t.bytes().all(|b| b.is_ascii_uppercase()))
+    };
+    let named = values.first().filter(|v| method(v));
+    let rest = if named.is_some() { &values[1..] } else { values };
+    let Some((url, items)) = rest.split_first() else { return };
+    let mut send = named.is_some_and(|m| !matches!(m.plain(), Some("GET" | "HEAD" | "OPTIONS")));
+    for item in items {
+        let text = item.start();
+        if text.contains("==") || text.contains(':') && !text.contains(":=") {
+            // A query parameter or a header.
+            continue;
+        }
+        if let Some(at) = text.find('@').or_else(|| text.find("=@")) {
+            let file = item.rest(at + 1);
+            out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
+            send = true;
+        }
+        send |= text.contains('=');
+    }
+    out.contact(url, (send || call.parsed.has(mark::SEND)) && !dry, Source::Operand);
+}
+
+/// nc: to a host, or for whoever comes; standard input leaves in both cases.
+pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], dry: bool, next: &mut [Next]) {
+    for item in next.iter_mut() {
+        if let Next::Script { text, .. } = item {
+            *item = Next::Fed { text: text.clone() };
+        }
+    }
+    let listens = call.parsed.option("-l").is_some();
+    match values.first() {
+        _ if listens && dry => {}
+        _ if listens => out.push(Word::Send, Grade::Certain, Source::Program, call.span.clone()),
+        Some(path) if call.parsed.option("-U").is_some() => {
+            out.path(Word::Write, path, Extent::Exact, Grade::Certain, Source::Operand);
+        }
+        Some(host) => out.contact(host, !dry, Source::Operand),
+        None => {}
+    }
+}
+
+/// socat: two addresses, `TYPE:where,options`; `A!!B` reads from one and writes to the other.
+pub fn socat(out: &mut Emitter, values: &[Value], next: &mut Vec<Next>) {
+    for value in values {
+        let Some(text) = value.text.clone() else {
+            // The type may still be plain: `TCP:$host:80`.
+            address(out, value.start(), true, value, next);
+            continue;
+        };
+        for part in text.split("!!") {
+            address(out, part, false, value, next);
+        }
+    }
+}
+
+fn address(out: &mut Emitter, text: &str, cut: bool, value: &Value, next: &mut Vec<Next>) {
+    let span = value.span.clone();
+    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    let (kind, options) = kind.split_once(',').unwrap_or((kind, rest));
+    let kind = kind.to_ascii_uppercase();
+    let own = rest.split(',').next().unwrap_or_default();
+    let part = match cut {
+        false => Value::known(own, span.clone()),
+        true => Value::unknown(span.clone()),
+    };
+    let touch = |out: &mut Emitter, file: &Value| {
+        out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
+        out.path(Word::Write, file, Extent::Exact, Grade::Certain, Source::Operand);
+    };
+    match kind.split('-').next().unwrap_or_default() {
+        "EXEC" | "SYSTEM" | "SHELL" => {
+            let text = if own.is_empty() && !cut { Value::known("sh", span) } else { part };
+            next.push(Next::Fed { text });
+        }
+        _ if kind.contains("LISTEN") || kind.contains("RECV") || kind.ends_with("-L") => {
+            if kind.starts_with("UNIX") {
+                out.path(Word::Write, &part, Extent::Exact, Grade::Certain, Source::Operand);
+            } else {
+                out.push(Word::Listen, Grade::Certain, Source::Operand, span);
+            }
+        }
+        "TCP" | "TCP4" | "TCP6" | "UDP" | "UDP4" | "UDP6" | "UDPLITE" | "OPENSSL" | "SSL"
+        | "SOCKS" | "SOCKS4" | "SOCKS4A" | "SOCKS5" | "PROXY" | "SCTP" | "DTLS" | "DCCP"
+        | "VSOCK" => out.contact(&part, true, Source::Operand),
+        // Where a file lies, or what it is called, may be said in ways that are not read here.
+        "UNIX" | "GOPEN" | "FILE" | "OPEN" | "CREATE" | "CREAT" | "PIPE" | "ABSTRACT"
+            if options.contains("chdir") || own.contains(['"', '\'', '\\']) =>
+        {
+            out.unknown("a socat address with quotes or a directory of its own", span);
+        }
+        "UNIX" | "GOPEN" | "FILE" | "OPEN" | "CREATE" | "CREAT" | "PIPE" | "ABSTRACT" => {
+            if cut || !own.is_empty() {
+                touch(out, &part);
+            }
+        }
+        "STDIO" | "STDIN" | "STDOUT" | "STDERR" | "PTY" | "TUN" | "FD" => {}
+        _ if !cut && (kind == "-" || kind.bytes().all(|b| b.is_ascii_digit())) => {}
+        _ if !cut && rest.is_empty() => {
+            touch(out, &Value::known(text.split(',').next().unwrap_or_default(), span));
+        }
+        _ => out.unknown("a socat address that no table knows", span),
+    }
+}
+
+/// Clients of databases: the operands by the row; without a program text of the call, standard
+/// input is the program.
+pub fn client(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    values: &[Value],
+    dry: bool,
+    next: &mut Vec<Next>,
+) {
+    let mut told = call.parsed.options.iter().any(|o| {
+        o.spec.is_some_and(|s| matches!(s.role, Role::Code | Role::Run) || s.marks & mark::DRY != 0)
+    });
+    for (i, value) in values.iter().enumerate() {
+        let kind = program.before.get(i).copied().unwrap_or(program.repeat);
+        if kind == Role::Code && program.repeat == Role::Code && program.before.is_empty() {
+            // redis-cli: the operands are one command.
+            told = true;
+            if let Next::Script { text, .. } = joined(&values[i..]) {
+                code::emit(out, program.lang, &text, next);
+            }
+            break;
+        }
+        told |= kind == Role::Code;
+        role(out, call, kind, value, dry, next);
+    }
+    if !told {
+        next.push(Next::Stdin { lang: program.lang });
+    }
+}

@@ -1,0 +1,109 @@
+//! Package managers: where a package comes from, what `npx` and its kin run, whose settings change.
+
+use super::super::effects::{Call, Next, maybe_path};
+use super::super::table::{self, Program, mark};
+use crate::effect::value::{Emitter, Value, looks_like_path};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// Packages by name are data; by URL they come from a host, by path they are read.
+pub fn packages(out: &mut Emitter, call: &Call, program: &Program, values: &[Value], dry: bool) {
+    if !program.complete && call.parsed.has(mark::SPARE) && !dry {
+        out.push(Word::System, Grade::Certain, Source::Program, call.span.clone());
+    }
+    let editable = call.parsed.options.iter().filter(|o| o.name == "-e" || o.name == "--editable");
+    for value in values.iter().chain(editable.filter_map(|o| o.value.as_ref())) {
+        let Some(text) = &value.text else { continue };
+        // `name @ https://host/x.whl`, `git+ssh://host/x`, `name@git+https://host/x`.
+        let at = text
+            .find("://")
+            .map(|at| text[..at].rfind(['@', ' ', '=']).map_or(0, |before| before + 1));
+        let path = text.strip_prefix("file:").unwrap_or(text);
+        let owner = text.split_once('/').filter(|(owner, name)| {
+            !owner.is_empty() && !owner.starts_with(['@', '.', '~']) && !name.contains('/')
+        });
+        if let Some(at) = at {
+            out.contact(&value.rest(at), false, Source::Operand);
+        } else if path.starts_with(['.', '/', '~']) || path.len() < text.len() {
+            let path = path.split('[').next().unwrap_or(path).trim_end_matches("/...");
+            let path = Value::known(path, value.span.clone());
+            out.path(Word::Read, &path, Extent::Tree, Grade::Certain, Source::Operand);
+        } else if text.starts_with("github:") || program.special_host(owner.is_some()) {
+            let host = Value::known("github.com", value.span.clone());
+            out.contact(&host, false, Source::Operand);
+        }
+    }
+}
+
+impl Program {
+    /// npm and its kin read `owner/name` as a repository on GitHub.
+    fn special_host(&self, slash: bool) -> bool {
+        let installs = |verb: &str| matches!(verb, "install" | "i" | "add" | "in" | "it");
+        let node = self.name.starts_with("npm ")
+            || self.name.starts_with("pnpm ")
+            || self.name.starts_with("yarn ")
+            || self.name.starts_with("bun ");
+        slash && node && self.name.split(' ').nth(1).is_some_and(installs)
+    }
+}
+
+/// npx, uv run, bundle exec: a program that a table knows has its own effects; of any other, words
+/// that look like paths may be written.
+pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
+    let Some(first) = values.first() else { return };
+    let name = first.start().split('@').next().unwrap_or_default();
+    if first.start().ends_with(".py") || first.start().ends_with(".rb") {
+        script(out, program, values, next);
+    } else if table::program(name, &[]).is_some() && !name.is_empty() {
+        let mut words = values.to_vec();
+        words[0] = Value::known(name, first.span.clone());
+        next.push(Next::Words { words, cwd: None, feeds: false });
+    } else {
+        values[1..].iter().for_each(|value| maybe_path(out, value));
+    }
+}
+
+/// `bun FILE`: a file that runs; a bare word is a script of package.json.
+pub fn script(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
+    let Some((file, rest)) = values.split_first() else { return };
+    if file.text.as_deref().is_some_and(looks_like_path) {
+        let lang = if program.lang.is_empty() { "python" } else { program.lang };
+        next.push(Next::File { file: file.clone(), lang });
+    }
+    rest.iter().for_each(|value| maybe_path(out, value));
+}
+
+/// `npm config set`, `pip config set`: the user's settings; some keys name programs.
+pub fn config(out: &mut Emitter, call: &Call, program: &Program, values: &[Value]) {
+    let file = match program.name.split(' ').next() {
+        Some("yarn") => ".yarnrc",
+        Some("pip" | "pip3") => ".config/pip/pip.conf",
+        _ => ".npmrc",
+    };
+    let file = format!("{}/{file}", out.place.home);
+    out.own_path(Word::Write, &file, Extent::Exact, Grade::Certain, call.span.clone());
+    let names_program = values.iter().any(|value| {
+        value.text.as_deref().is_none_or(|text| {
+            let key = text.split('=').next().unwrap_or_default();
+            matches!(key, "script-shell" | "shell" | "editor" | "git" | "viewer" | "node-options")
+                || matches!(key, "onload-script" | "yarnPath" | "yarn-path")
+        })
+    });
+    if names_program {
+        out.unknown("a setting of a package manager that can name a program", call.span.clone());
+    }
+}
+
+/// mvn and gradle: goals that publish.
+pub fn build(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+    let publishes = |goal: &str| {
+        let last = goal.rsplit(':').next().unwrap_or_default();
+        matches!(last, "deploy" | "deploy-file" | "perform" | "publish" | "publishPlugins")
+            || last.starts_with("publish") && !last.ends_with("ToMavenLocal")
+            || matches!(last, "closeAndReleaseRepository" | "uploadArchives" | "jreleaserDeploy")
+    };
+    if !dry && values.iter().any(|value| publishes(value.start())) {
+        for word in [Word::Send, Word::Named("cloud.publish")] {
+            out.push(word, Grade::Certain, Source::Program, call.span.clone());
+        }
+    }
+}
