@@ -71,6 +71,16 @@ pub fn has_glob(text: &str) -> bool {
     false
 }
 
+/// The text that a glob without active characters stands for.
+pub fn unescaped(glob: &str) -> String {
+    let mut text = String::with_capacity(glob.len());
+    let mut chars = glob.chars();
+    while let Some(c) = chars.next() {
+        text.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
+    }
+    text
+}
+
 /// Is it a standard stream, the terminal, or a device that swallows what it gets?
 pub fn is_stream(path: &str) -> bool {
     matches!(path, "/dev/null" | "/dev/tty" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr")

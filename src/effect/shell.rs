@@ -10,10 +10,12 @@ mod brace;
 mod builtin;
 mod call;
 mod decode;
+mod doubt;
 mod group;
 mod input;
 mod list;
 mod listing;
+mod literal;
 mod nested;
 mod parameter;
 mod pattern;
@@ -85,7 +87,6 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         fixed: None,
         state: State::default(),
         choice: Vec::new(),
-        positional: None,
         feed: Feed::None,
         parent: None,
         depth: 0,
@@ -105,6 +106,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         aliases: Vec::new(),
         external: false,
         traps: Vec::new(),
+        locals: Vec::new(),
     };
     walker.anchor = here();
     walker.out.analysis.text = text.to_string();
@@ -168,8 +170,6 @@ struct Walker<'a> {
     state: State,
     /// Which of its values each variable with several has: name, index, count.
     choice: Vec<(String, usize, usize)>,
-    /// `$0`, `$1` ... where they are known.
-    positional: Option<Rc<Vec<Value>>>,
     feed: Feed,
     parent: Option<usize>,
     depth: usize,
@@ -198,8 +198,10 @@ struct Walker<'a> {
     zsh: bool,
     /// The aliases that are being expanded: an alias is not expanded in its own text.
     aliases: Vec<String>,
-    /// Texts that run at the end.
-    traps: Vec<(Value, usize)>,
+    /// Texts that run at the end; the directory they were walked in, if they were.
+    traps: Vec<(Value, usize, Option<Option<String>>)>,
+    /// Names that the functions being called have made their own.
+    locals: Vec<String>,
     /// The last thing that was evaluated quietly has several values.
     several: bool,
 }
@@ -214,6 +216,18 @@ impl Walker<'_> {
             Some(Held::Cwd(cwd)) => cwd.clone(),
             _ => None,
         }
+    }
+
+    /// `$0`, `$1` ... where they are known.
+    fn positional(&self) -> Option<Rc<Vec<Value>>> {
+        match self.state.get(&Key::Positional) {
+            Some(Held::Positional(values)) => values.clone(),
+            _ => None,
+        }
+    }
+
+    fn set_positional(&mut self, values: Option<Rc<Vec<Value>>>) {
+        self.state.set(Key::Positional, Some(Held::Positional(values)));
     }
 
     fn stop(&mut self, why: &str) {

@@ -38,9 +38,11 @@ pub struct Value {
     pub glob: bool,
     /// Where `text` is None: one word that begins so and whose rest is known only at run time.
     pub prefix: Option<String>,
+    /// Where `text` is None: surely one word.
+    pub one: bool,
     /// What is not known is, up to the next slash, part of a name.
     pub name: bool,
-    /// Where `text` is None: all of it, with a [`BLANK`] for each part that is not known.
+    /// Where `text` is None, or a glob that only stands for numbers: all of it, with a [`BLANK`] for each part that is not known.
     pub outline: Option<String>,
     /// A stranger prints it.
     pub fed: bool,
@@ -75,9 +77,23 @@ impl Value {
         if self.glob { None } else { self.text.as_deref() }
     }
 
+    /// May it become any number of words?
+    pub fn several(&self) -> bool {
+        match &self.text {
+            Some(text) => self.glob && text != "[-0-9]*",
+            None => !self.one && !self.name && !self.pipe && self.prefix.is_none(),
+        }
+    }
+
     /// The text with a [`BLANK`] for each unknown part, unless a stranger prints some of it.
     pub fn sketch(&self) -> Option<&str> {
-        if self.fed || self.pipe { None } else { self.text.as_deref().or(self.outline.as_deref()) }
+        match (&self.text, &self.outline) {
+            _ if self.fed || self.pipe => None,
+            // Numbers; what any other glob becomes nobody knows.
+            (Some(_), outline) if self.glob => outline.as_deref(),
+            (Some(text), _) => Some(text),
+            (None, outline) => outline.as_deref(),
+        }
     }
 
     /// The part behind the first `n` bytes (an option's glued value).
@@ -232,7 +248,8 @@ impl<'a> Emitter<'a> {
             let everything = matches!(last, "*" | ".*" | ".[!.]*" | "**" | "?*");
             if everything && changes && !path::has_glob(dir) {
                 let dir = if dir.is_empty() { "." } else { dir };
-                return self.below(dir, &cwd, Extent::Children);
+                // Without active characters the escapes mean nothing any more.
+                return self.below(&path::unescaped(dir), &cwd, Extent::Children);
             }
             return self.below(text, &cwd, Extent::Glob);
         }
@@ -280,7 +297,12 @@ impl<'a> Emitter<'a> {
             return;
         }
         match self.spot(value, extent, changes) {
-            Spot::At(target) if word == Word::Read && target.extent == Extent::Glob => {
+            // What stands for a number is no glob of the shell's.
+            Spot::At(target)
+                if word == Word::Read
+                    && target.extent == Extent::Glob
+                    && !target.lexical.contains("[-0-9]*") =>
+            {
                 self.read_glob(target, extent, grade, source, value.span.clone());
             }
             Spot::At(target)

@@ -193,6 +193,13 @@ impl Walker<'_> {
             AssignmentValue::Scalar(word) => vec![self.row(word, true)],
             AssignmentValue::Compound(array) => {
                 let mut words = Vec::new();
+                let plain = array.elements.iter().filter_map(|e| match e {
+                    ArrayElem::Sequential(word) => Some(&word.word),
+                    _ => None,
+                });
+                if super::doubt::side_by_side(plain).iter().any(|group| group.len() > 1) {
+                    return vec![vec![Atom::blank(false)]];
+                }
                 for element in &array.elements {
                     match element {
                         ArrayElem::Sequential(word) => {

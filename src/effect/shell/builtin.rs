@@ -104,7 +104,7 @@ impl Walker<'_> {
                     Some(at) => {
                         let mut values = vec![Value::unknown(span.clone())];
                         values.extend(args[at + 1..].iter().cloned());
-                        self.positional = Some(Rc::new(values));
+                        self.set_positional(Some(Rc::new(values)));
                     }
                     None => {
                         // `set -o pipefail` names an option.
@@ -115,7 +115,7 @@ impl Walker<'_> {
                         if at < args.len() {
                             let mut values = vec![Value::unknown(span.clone())];
                             values.extend(args[at..].iter().cloned());
-                            self.positional = Some(Rc::new(values));
+                            self.set_positional(Some(Rc::new(values)));
                         }
                     }
                 }
@@ -123,16 +123,19 @@ impl Walker<'_> {
             }
             "shift" => {
                 let by = args.first().map_or(Some(1), |a| a.plain().and_then(|t| t.parse().ok()));
-                self.positional = match (&self.positional, by) {
-                    (Some(values), Some(by)) if values.len() > by => {
-                        let mut values = (**values).clone();
+                let left = match (self.positional(), by) {
+                    (Some(values), Some(by))
+                        if values.len() > by && !values[1..=by].iter().any(Value::several) =>
+                    {
+                        let mut values = (*values).clone();
                         values.drain(1..=by);
                         Some(Rc::new(values))
                     }
                     // More than there are: nothing moves.
-                    (Some(values), Some(_)) => Some(values.clone()),
+                    (Some(values), Some(by)) if values.len() <= by => Some(values),
                     _ => None,
                 };
+                self.set_positional(left);
                 true
             }
             "hash" if args.len() == 3 && args[0].plain() == Some("-p") => {
@@ -166,9 +169,11 @@ impl Walker<'_> {
                     let later = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
                         && self.state.get(&Key::Function(name)).is_none();
                     let room = self.traps.len() < 20;
-                    // It runs at the end, with the values of the end, and maybe before.
-                    if (later || text.start().contains('$')) && room {
-                        self.traps.push((text.clone(), index));
+                    // It runs at the end, with the values and in the directory of the end, and maybe
+                    // before.
+                    if room {
+                        let again = later || text.start().contains('$');
+                        self.traps.push((text.clone(), index, (!again).then(|| self.cwd())));
                     }
                     if !later || !room {
                         let (effects, commands) =

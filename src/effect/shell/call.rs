@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use shuck_ast::{Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand};
+use shuck_ast::{
+    Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
+};
 
 use super::state::{Function, Held, Key};
 use super::{Feed, Walker};
@@ -27,7 +29,14 @@ const MAX_CALLS: usize = 16;
 
 impl Walker<'_> {
     /// A simple command, in every world.
-    pub(super) fn simple(&mut self, simple: &SimpleCommand) {
+    pub(super) fn simple(&mut self, simple: &SimpleCommand, stmt: &Stmt) {
+        // `> a<(cmd)` and `<<< >(cmd)x` are one word each, which the parser cuts.
+        let ends: Vec<usize> = stmt.redirects.iter().map(|r| r.span.end.offset()).collect();
+        if simple.args.iter().any(|word| ends.contains(&word.span.start.offset())) {
+            let range = self.range(stmt.span);
+            self.out.command = self.parent;
+            self.out.unknown("a redirection that goes on behind its word", range);
+        }
         for assignment in simple.assignments.iter() {
             self.visit_assignment(assignment);
         }
@@ -60,10 +69,7 @@ impl Walker<'_> {
         let mut deltas = Vec::new();
         self.worlds(|w| {
             let mark = w.state.mark();
-            let mut words = w.expand(&simple.name);
-            for word in &simple.args {
-                words.extend(w.expand(word));
-            }
+            let words = w.words_of(simple);
             // They hold for the command, not for its own words.
             w.separators.clone_from(&separators);
             w.call(&words, marked);
@@ -71,6 +77,12 @@ impl Walker<'_> {
             deltas.push(w.state.rollback(mark));
         });
         self.state.join(deltas);
+    }
+
+    /// Every field of a command.
+    pub(super) fn words_of(&mut self, simple: &SimpleCommand) -> Vec<Value> {
+        let words = std::iter::once(&simple.name).chain(&simple.args);
+        super::doubt::side_by_side(words).iter().flat_map(|group| self.expand_all(group)).collect()
     }
 
     /// An assignment that holds for one command.
@@ -81,11 +93,20 @@ impl Walker<'_> {
             AssignmentValue::Compound(_) => Value::default(),
         };
         let span = self.range(assignment.span);
+        self.overridden(&name);
         self.mark_assignment(&name, value.plain(), span, false)
+    }
+
+    /// A shell that the command starts sees another value than this one's.
+    pub(super) fn overridden(&mut self, name: &str) {
+        if self.state.flag(&Key::Exported(name.to_string())) {
+            self.forget(name);
+        }
     }
 
     /// export, declare, local, readonly, typeset.
     pub(super) fn decl(&mut self, decl: &DeclClause) {
+        self.doubt_declaration(decl);
         let name = decl.variant.as_str().to_string();
         let mut args = Vec::new();
         let mut marked = false;
@@ -117,6 +138,12 @@ impl Walker<'_> {
                             let other = other.to_string();
                             self.forget(&other);
                         }
+                        self.forget(assignment.target.name.as_str());
+                    }
+                    // Here braces are expanded, as in every argument: the last one stays.
+                    if let AssignmentValue::Scalar(word) = &assignment.value
+                        && word.has_active_brace_expansion()
+                    {
                         self.forget(assignment.target.name.as_str());
                     }
                     let span = self.range(assignment.span);
@@ -165,6 +192,12 @@ impl Walker<'_> {
             if exports && !key.is_empty() && !key.starts_with('-') {
                 self.state.set(Key::Exported(key.to_string()), Some(Held::Set));
             }
+        }
+        // In a function these are its own, unless it says otherwise; behind it the old value is back.
+        if !self.calls.is_empty() && name != "export" && name != "readonly" {
+            let own = args.iter().filter_map(|a| a.start().split('=').next());
+            let own: Vec<String> = own.filter(|n| !n.starts_with('-')).map(String::from).collect();
+            self.locals.extend(own);
         }
         let span = self.range(decl.span);
         let mut words = vec![Value::known(name, self.range(decl.variant_span))];
@@ -303,11 +336,12 @@ impl Walker<'_> {
             match alias {
                 Some(text) => {
                     // The text and the arguments behind it are the command.
-                    let outer = self.positional.replace(Rc::new(words.to_vec()));
+                    let outer = self.positional();
+                    self.set_positional(Some(Rc::new(words.to_vec())));
                     self.aliases.push(name.clone());
                     self.nested(&format!("{text} \"$@\""), span.clone(), Some(index));
                     self.aliases.pop();
-                    self.positional = outer;
+                    self.set_positional(outer);
                     if parsed.program.is_none() {
                         return;
                     }
@@ -318,7 +352,7 @@ impl Walker<'_> {
             self.out.cwd = self.cwd();
         }
         if !dir.is_empty() && !system {
-            self.file(word, "", index, true);
+            self.file(word, "", index, words.to_vec());
             self.out.command = Some(index);
         }
         if declared {
@@ -426,20 +460,33 @@ impl Walker<'_> {
             self.bomb_base = self.concurrent;
         }
         self.calls.push(name.to_string());
-        let positional = self.positional.replace(Rc::new(words.to_vec()));
+        let positional = self.positional();
+        // `$0` stays the shell's.
+        let mut own = words.to_vec();
+        if let Some(first) = own.first_mut() {
+            *first = positional
+                .as_ref()
+                .and_then(|p| p.first().cloned())
+                .unwrap_or_else(|| Value::unknown(span.clone()));
+        }
+        self.set_positional(Some(Rc::new(own)));
         let source = std::mem::replace(&mut self.source, function.source.clone());
         let fixed = std::mem::replace(&mut self.fixed, function.fixed.clone());
         let choice = std::mem::take(&mut self.choice);
         let outer = self.parent.replace(index);
         // The body stands in the text once, however often it runs.
         self.computed += 1;
+        let own = self.locals.len();
         self.stmt(&function.body);
+        for name in self.locals.split_off(own) {
+            self.forget(&name);
+        }
         self.computed -= 1;
         self.parent = outer;
         self.choice = choice;
         self.fixed = fixed;
         self.source = source;
-        self.positional = positional;
+        self.set_positional(positional);
         self.calls.pop();
         self.bomb_base = base;
     }

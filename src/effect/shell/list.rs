@@ -4,6 +4,7 @@ use shuck_ast::{
     BinaryOp, BuiltinCommand, Command, CompoundCommand, ConditionalExpr, Stmt, StmtSeq,
 };
 
+use super::doubt::side_by_side;
 use super::state::{Delta, Held, Key};
 use super::word::number_var;
 use super::{MAX_REDIRECTS, Walker, assign};
@@ -22,9 +23,7 @@ impl Walker<'_> {
     /// Runs something whose changes to the state do not last.
     pub(super) fn subshell(&mut self, run: impl FnOnce(&mut Self)) -> Delta {
         let mark = self.state.mark();
-        let positional = self.positional.clone();
         run(self);
-        self.positional = positional;
         self.state.rollback(mark)
     }
 
@@ -50,10 +49,12 @@ impl Walker<'_> {
         let feed = self.redirect_feed(stmt);
         let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));
         let first = self.out.analysis.commands.len();
+        // The shell opens what it redirects to before the command runs.
+        let before = self.cwd();
         match &stmt.command {
             Command::Simple(simple) => {
                 self.visit_redirects(stmt);
-                self.simple(simple);
+                self.simple(simple, stmt);
             }
             Command::Decl(decl) => {
                 self.visit_redirects(stmt);
@@ -82,7 +83,7 @@ impl Walker<'_> {
         let simple =
             matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
         let command = (simple && self.out.analysis.commands.len() > first).then_some(first);
-        self.redirect_effects(stmt, command.or(self.parent));
+        self.redirect_effects(stmt, command.or(self.parent), before);
         if let Some(outer) = outer {
             self.feed = outer;
         }
@@ -121,13 +122,38 @@ impl Walker<'_> {
         };
         links.reverse();
         if !matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) {
+            // What the left side of an `||` found: the directory, and the one before it.
+            let place = |w: &Self| {
+                let back = Key::Var("OLDPWD".to_string());
+                [Key::Cwd, back].map(|key| (w.state.get(&key).cloned(), key))
+            };
+            let mut before = place(self);
+            let mut left = first;
+            let mark = self.state.mark();
             self.stmt(first);
+            let failed = matches!(first.command, Command::Compound(_))
+                && !first.redirects.is_empty()
+                && matches!(links.first(), Some((BinaryOp::Or, _)));
+            if failed {
+                // Where the file cannot be opened, nothing of the group has run.
+                let delta = self.state.rollback(mark);
+                self.state.join(vec![delta, Delta::new()]);
+            }
             for (op, stmt) in links {
                 let mark = self.state.mark();
+                let here = place(self);
+                // What stands behind `cd x ||` runs where `cd` did not leave.
+                let stayed = matches!(op, BinaryOp::Or) && self.changes_directory(left);
+                if stayed {
+                    for (held, key) in before {
+                        self.state.set(key, held);
+                    }
+                }
                 self.stmt(stmt);
                 // Both "ran" and "did not run" stay open, save that `cd x &&` is believed.
                 let mut delta = self.state.rollback(mark);
-                let cwd = delta.remove(&Key::Cwd);
+                let cwd = delta.remove(&Key::Cwd).filter(|_| !stayed);
+                (before, left) = (here, stmt);
                 self.state.join(vec![delta, Delta::new()]);
                 if let Some(cwd) = cwd {
                     let unsure = matches!(op, BinaryOp::Or);
@@ -152,6 +178,12 @@ impl Walker<'_> {
         }
         self.concurrent -= 1;
         self.feed = outer;
+    }
+
+    /// Is it a plain `cd`?
+    fn changes_directory(&self, stmt: &Stmt) -> bool {
+        let Command::Simple(simple) = &stmt.command else { return false };
+        simple.name.try_static_text(&self.source).is_some_and(|name| name == "cd")
     }
 
     /// Runs each branch from the same state and goes on from all of them.
@@ -185,11 +217,11 @@ impl Walker<'_> {
                 for word in command.words.iter().flatten() {
                     self.visit_word(word);
                 }
-                for word in command.words.iter().flatten() {
-                    words.extend(self.every(word));
+                for group in side_by_side(command.words.iter().flatten()) {
+                    words.extend(self.every(&group));
                 }
                 if command.words.is_none() {
-                    match &self.positional {
+                    match self.positional() {
                         Some(values) => {
                             words.extend(values.iter().skip(1).cloned().collect::<Vec<_>>())
                         }
@@ -207,7 +239,7 @@ impl Walker<'_> {
                 let mut words = Vec::new();
                 for word in &command.words {
                     self.visit_word(word);
-                    words.extend(self.every(word));
+                    words.extend(self.every(&[word]));
                 }
                 self.each(&[command.variable.as_str().to_string()], &words, &command.body);
             }
@@ -215,7 +247,7 @@ impl Walker<'_> {
                 let mut words = Vec::new();
                 for word in &command.words {
                     self.visit_word(word);
-                    words.extend(self.every(word));
+                    words.extend(self.every(&[word]));
                 }
                 self.each(&[command.variable.as_str().to_string()], &words, &command.body);
             }

@@ -8,7 +8,7 @@ use super::state::{Held, Key};
 use super::{Feed, Walker, word};
 use crate::effect::program::{Next, code, special};
 use crate::effect::value::{BLANK, Printer, Spot, Value};
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Arg, Extent, Grade, Source, SubCommand, Word};
 
 /// How deep wrappers stand in wrappers.
 const MAX_WRAPPERS: usize = 24;
@@ -33,6 +33,7 @@ impl Walker<'_> {
                     let (key, rest) = (key.to_string(), rest.to_string());
                     let first = words.remove(0);
                     let value = first.text.is_some().then_some(rest.as_str());
+                    self.overridden(&key);
                     marked |= self.mark_assignment(&key, value, first.span.clone(), false);
                 }
                 if marked {
@@ -42,12 +43,9 @@ impl Walker<'_> {
                 if words.is_empty() {
                     return;
                 }
-                if feeds {
-                    let span = self.out.analysis.commands[index].span.clone();
-                    words.extend(self.fed(&span, |c| c.is_whitespace() || c == '\0'));
-                }
+                let batches = if feeds { self.batches(words, index) } else { vec![words] };
                 // Rows of wrappers hand on all the words that are left.
-                self.steps += words.len() / 4;
+                self.steps += batches.iter().map(Vec::len).sum::<usize>() / 4;
                 let mut up = 0;
                 let mut at = Some(index);
                 while let Some(i) = at {
@@ -68,9 +66,11 @@ impl Walker<'_> {
                     }
                 }
                 let name = self.out.analysis.commands.get(index).map(|c| c.name.clone());
-                self.external = true;
-                self.call(&words, marked);
-                self.external = false;
+                for words in batches {
+                    self.external = true;
+                    self.call(&words, marked);
+                    self.external = false;
+                }
                 if !matches!(name.as_deref(), Some("command" | "builtin")) {
                     // `command cd x` goes there as well; no other wrapper changes this shell.
                     self.state.rollback(mark);
@@ -84,8 +84,80 @@ impl Walker<'_> {
                 self.script(&text, Vec::new(), index);
                 self.feed = outer;
             }
-            Next::Stdin { lang } => self.stdin(lang, index),
-            Next::File { file, lang } => self.file(&file, lang, index, false),
+            Next::Stdin { lang } => {
+                let words = self.handed_on(index, true);
+                self.stdin(lang, index, words);
+            }
+            Next::File { file, lang } => {
+                let words = self.handed_on(index, false);
+                self.file(&file, lang, index, words);
+            }
+        }
+    }
+
+    /// `$0`, `$1` ... of the script that a shell or `source` runs: its operands; behind standard
+    /// input's name only the arguments are left.
+    fn handed_on(&self, index: usize, stdin: bool) -> Vec<Value> {
+        const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", ".", "source"];
+        let Some(command) = self.out.analysis.commands.get(index) else { return Vec::new() };
+        if !SHELLS.contains(&command.name.as_str()) {
+            return Vec::new();
+        }
+        let own = |at: &usize| {
+            let arg = command.args[*at].clone();
+            Value { text: arg.text, glob: arg.glob, span: arg.span, ..Value::default() }
+        };
+        let mut words: Vec<Value> = command.operands.iter().map(own).collect();
+        let dash = words.first().and_then(Value::plain) == Some("-");
+        if stdin && !dash {
+            words.insert(0, Value::unknown(command.span.clone()));
+        }
+        words
+    }
+
+    /// The commands that xargs makes of standard input.
+    fn batches(&mut self, words: Vec<Value>, index: usize) -> Vec<Vec<Value>> {
+        let command = &self.out.analysis.commands[index];
+        let span = command.span.clone();
+        let option = |names: &[&str]| {
+            command
+                .options
+                .iter()
+                .find(|o| names.iter().any(|n| o.aliases.contains(n) || o.name == *n))
+        };
+        let whole = option(&["-l", "-E", "-e", "-s", "-d"]).is_some();
+        let zero = option(&["-0"]).is_some();
+        let lines = option(&["-L"]).is_some();
+        let most = option(&["-n", "-L"]).map(|o| {
+            o.value.as_ref().and_then(|v| v.text.as_deref()).and_then(|t| t.parse::<usize>().ok())
+        });
+        let with = |more: &[Value]| words.iter().chain(more).cloned().collect::<Vec<_>>();
+        // xargs has quotes of its own.
+        let known = match &self.feed {
+            Feed::Text(text) if zero => !text.trim_end().contains(char::is_whitespace),
+            // A blank at the end of a line goes on in the next one.
+            Feed::Text(text) if lines && text.contains(" \n") => false,
+            Feed::Text(text) => !text.contains(['\'', '"', '\\']),
+            _ => true,
+        };
+        if !known || whole || most == Some(None) {
+            return vec![with(&[Value::unknown(span)])];
+        }
+        if let (Feed::Text(text), true, Some(Some(most))) = (&self.feed, lines, most) {
+            let lines: Vec<&str> =
+                text.lines().filter(|l| !l.trim().is_empty()).take(500).collect();
+            let words = |l: &&str| {
+                l.split_whitespace().map(|w| Value::known(w, span.clone())).collect::<Vec<_>>()
+            };
+            return lines
+                .chunks(most.max(1))
+                .map(|chunk| with(&chunk.iter().flat_map(words).collect::<Vec<_>>()))
+                .collect();
+        }
+        let items = self.fed(&span, |c| c.is_whitespace() || c == '\0');
+        match most.flatten() {
+            Some(most) if most > 0 && !items.is_empty() => items.chunks(most).map(with).collect(),
+            _ => vec![with(&items)],
         }
     }
 
@@ -181,8 +253,18 @@ impl Walker<'_> {
 
     /// What `trap` was told runs at the end.
     pub(super) fn traps(&mut self) {
-        for (text, index) in std::mem::take(&mut self.traps) {
-            self.script(&text, Vec::new(), index);
+        for (text, index, cwd) in std::mem::take(&mut self.traps) {
+            let args =
+                self.out.analysis.commands.get(index).map(|c| &c.args[..]).unwrap_or_default();
+            // These run between all commands, in whichever directory.
+            let always = |a: &Arg| matches!(a.text.as_deref(), Some("DEBUG" | "ERR" | "RETURN"));
+            let moves = |c: &SubCommand| matches!(c.name.as_str(), "cd" | "pushd" | "popd");
+            if args.iter().any(always) && self.out.analysis.commands.iter().any(moves) {
+                self.state.set(Key::Cwd, Some(Held::Cwd(None)));
+                self.script(&text, Vec::new(), index);
+            } else if cwd.is_none_or(|cwd| cwd != self.cwd()) {
+                self.script(&text, Vec::new(), index);
+            }
         }
         self.traps.clear();
     }
@@ -191,16 +273,15 @@ impl Walker<'_> {
     pub(super) fn child(&mut self, positional: Vec<Value>, run: impl FnOnce(&mut Self)) {
         let child = self.state.child();
         let state = std::mem::replace(&mut self.state, child);
-        let outer = self.positional.replace(Rc::new(positional));
+        self.set_positional(Some(Rc::new(positional)));
         let calls = std::mem::take(&mut self.calls);
         run(self);
         self.calls = calls;
-        self.positional = outer;
         self.state = state;
     }
 
     /// An interpreter that reads its program from standard input.
-    pub(super) fn stdin(&mut self, lang: &'static str, index: usize) {
+    pub(super) fn stdin(&mut self, lang: &'static str, index: usize, words: Vec<Value>) {
         self.out.command = Some(index);
         let (own, span) = match self.out.analysis.commands.get(index) {
             Some(c) => (matches!(c.name.as_str(), "." | "source"), c.span.clone()),
@@ -212,10 +293,7 @@ impl Walker<'_> {
             Feed::Text(text) if text.contains(BLANK) => {
                 self.sketched(&text, lang, span, index, own);
             }
-            Feed::Text(text) if lang == "shell" && own => self.nested(&text, span, Some(index)),
-            Feed::Text(text) if lang == "shell" => {
-                self.child(Vec::new(), |w| w.nested(&text, span, Some(index)));
-            }
+            Feed::Text(text) if lang == "shell" => self.text_with(&text, span, index, own, words),
             Feed::Text(text) => {
                 self.inline(lang, &Value::known(text, span), index);
             }
@@ -230,7 +308,7 @@ impl Walker<'_> {
                 Spot::Unknown => self.out.unknown("a script known only at run time", span),
                 Spot::At(target) => {
                     let text = self.out.written.get(&target.resolved).cloned();
-                    self.content(text, &file, lang, index, own);
+                    self.content(text, &file, lang, index, own, words);
                 }
             },
             Feed::Stream(by) => self.unread(by, true, own, &span),
@@ -239,6 +317,30 @@ impl Walker<'_> {
             }
         }
         self.feed = outer;
+    }
+
+    /// Shell text that runs with these words from `$0` on; `own` = in this very shell.
+    fn text_with(
+        &mut self,
+        text: &str,
+        span: Range<usize>,
+        index: usize,
+        own: bool,
+        words: Vec<Value>,
+    ) {
+        if !own {
+            return self.child(words, |w| w.nested(text, span, Some(index)));
+        }
+        // `source FILE a b`: its own words while it runs; without any it sees this shell's.
+        let outer = self.positional();
+        let some = words.len() > 1;
+        if some {
+            self.set_positional(Some(Rc::new(words)));
+        }
+        self.nested(text, span, Some(index));
+        if some {
+            self.set_positional(outer);
+        }
     }
 
     /// A program's text of which parts are not known.
@@ -269,8 +371,9 @@ impl Walker<'_> {
         self.feed = outer;
     }
 
-    /// A script file runs: opaque, unless the call itself wrote it.
-    pub(super) fn file(&mut self, file: &Value, lang: &str, index: usize, program: bool) {
+    /// A script file runs with these words from `$0` on: opaque, unless the call itself wrote it.
+    pub(super) fn file(&mut self, file: &Value, lang: &str, index: usize, words: Vec<Value>) {
+        let program = lang.is_empty();
         self.out.command = Some(index);
         self.out.cwd = self.cwd();
         let caller = self.out.analysis.commands.get(index).map(|c| c.name.clone());
@@ -278,7 +381,7 @@ impl Walker<'_> {
         if file.pipe {
             let feed = self.pipe(file);
             let outer = std::mem::replace(&mut self.feed, feed);
-            self.stdin(if matches!(lang, "shell" | "") { "shell" } else { "script" }, index);
+            self.stdin(if matches!(lang, "shell" | "") { "shell" } else { "script" }, index, words);
             self.feed = outer;
             return;
         }
@@ -292,7 +395,9 @@ impl Walker<'_> {
             Spot::Stream if !matches!(file.plain(), Some("-" | "/dev/stdin" | "/dev/fd/0")) => {
                 self.unread(Printer::Nobody, false, own, &file.span);
             }
-            Spot::Stream => self.stdin(if lang == "shell" { "shell" } else { "script" }, index),
+            Spot::Stream => {
+                self.stdin(if lang == "shell" { "shell" } else { "script" }, index, words)
+            }
             Spot::Unknown => {
                 self.out.unknown("a script file known only at run time", file.span.clone());
                 if own {
@@ -303,7 +408,7 @@ impl Walker<'_> {
                 let text = self.out.written.get(&target.resolved).cloned();
                 let span = file.span.clone();
                 self.out.effect(Word::Read, Grade::Certain, Some(target), None, source, span);
-                self.content(text, file, lang, index, own);
+                self.content(text, file, lang, index, own, words);
             }
         }
     }
@@ -316,6 +421,7 @@ impl Walker<'_> {
         lang: &str,
         index: usize,
         own: bool,
+        words: Vec<Value>,
     ) {
         let span = file.span.clone();
         // A file that runs itself is not followed again.
@@ -336,10 +442,7 @@ impl Walker<'_> {
             // What a sourced file does to this shell nobody knows.
             None if own => self.state.forget_all(),
             None => {}
-            Some(Some(text)) if shell(&text) && own => self.nested(&text, span, Some(index)),
-            Some(Some(text)) if shell(&text) => {
-                self.child(Vec::new(), |w| w.nested(&text, span, Some(index)));
-            }
+            Some(Some(text)) if shell(&text) => self.text_with(&text, span, index, own, words),
             Some(Some(text)) => {
                 let lang = if lang.is_empty() { "script" } else { lang };
                 self.inline(lang, &Value::known(text, span), index);

@@ -1,12 +1,13 @@
 //! Parameters: what `$x`, `"$@"`, `${x:-y}` and `${x%.c}` stand for, as far as the call tells.
 
-use shuck_ast::{BourneParameterExpansion, ParameterOp, VarRef, Word};
+use shuck_ast::{BourneParameterExpansion, ParameterOp, SubscriptSelector, VarRef, Word};
 
 use super::Walker;
 use super::pattern::{cased, replaced};
 use super::state::{Held, Key, Words, unknown_var};
 use super::word::{Atom, Quote, atoms_of, expanded, expanded_keep, number};
 use crate::effect::path::normalise;
+use crate::effect::value::Value;
 
 impl Walker<'_> {
     pub(super) fn parameter(
@@ -55,7 +56,9 @@ impl Walker<'_> {
         self.access(reference, inside, &mut own);
         // `$@` counts from `$0`, an array from its first element, a text from its first character.
         let list = reference.has_array_selector() || matches!(reference.name.as_str(), "@" | "*");
-        let known = !own.iter().any(|a| matches!(a, Atom::Unknown(_)));
+        // A pattern's letters are not those of what it stands for.
+        let pattern = own.iter().any(|a| matches!(a, Atom::Ch(_, Quote::Pattern)));
+        let known = !pattern && !own.iter().any(|a| matches!(a, Atom::Unknown(_)));
         let length = match length {
             None => Some(i64::MAX),
             Some(Some(length)) => Some(length),
@@ -74,11 +77,18 @@ impl Walker<'_> {
         };
         let count = i64::try_from(pieces.len()).unwrap_or(i64::MAX);
         let counted = i64::from(matches!(reference.name.as_str(), "@" | "*"));
-        if counted == 1 && offset < 1 || own.iter().any(|a| list && *a == Atom::blank(false)) {
+        if counted == 1 && offset < 1
+            || pattern
+            || own.iter().any(|a| list && *a == Atom::blank(false))
+        {
             out.push(Atom::blank(false));
             return;
         }
-        let from = if offset < 0 { (count + offset).max(0) } else { offset - counted };
+        if offset < 0 && count + offset < 0 {
+            // Before the beginning there is nothing.
+            return;
+        }
+        let from = if offset < 0 { count + offset } else { offset - counted };
         let to = if length < 0 { count + length } else { from.saturating_add(length).min(count) };
         let mut first = true;
         for at in from..to {
@@ -148,7 +158,12 @@ impl Walker<'_> {
         if !reference.has_array_selector() {
             return self.element(reference, inside, out);
         }
+        let star = reference
+            .subscript
+            .as_deref()
+            .is_some_and(|s| s.selector() == Some(SubscriptSelector::Star));
         match self.words(name) {
+            words if star && inside => self.joined(words.as_deref(), out),
             Some(words) => {
                 for (i, word) in words.iter().enumerate() {
                     if i > 0 {
@@ -161,6 +176,28 @@ impl Walker<'_> {
                 }
             }
             None => out.push(Atom::blank(false)),
+        }
+    }
+
+    /// `"$*"`: all words as one, with what IFS begins with between them.
+    fn joined(&mut self, words: Option<&[Vec<Atom>]>, out: &mut Vec<Atom>) {
+        let between = self.separators().and_then(|s| s.chars().next());
+        match (words, between) {
+            // A glob's matches are several words of their own.
+            (Some(words), Some(between))
+                if words.len() < 2
+                    || words.iter().flatten().all(|a| {
+                        matches!(a, Atom::Ch(_, q) if *q != Quote::Pattern) || *a == Atom::Empty
+                    }) =>
+            {
+                for (i, word) in words.iter().enumerate() {
+                    if i > 0 {
+                        out.push(Atom::Ch(between, Quote::Quoted));
+                    }
+                    expanded(word, true, out);
+                }
+            }
+            _ => out.push(Atom::blank(true)),
         }
     }
 
@@ -217,12 +254,21 @@ impl Walker<'_> {
 
     pub(super) fn variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
         match name {
+            "*" if inside => {
+                let words = self
+                    .positional()
+                    .map(|values| values.iter().skip(1).map(atoms_of).collect::<Vec<_>>());
+                return self.joined(words.as_deref(), out);
+            }
             "@" | "*" => {
-                match self.positional.clone() {
+                match self.positional() {
                     Some(values) => {
                         for (i, one) in values.iter().skip(1).enumerate() {
                             if i > 0 {
                                 out.push(Atom::Break);
+                            }
+                            if inside && one.plain() == Some("") {
+                                out.push(Atom::Empty);
                             }
                             expanded(&atoms_of(one), inside, out);
                         }
@@ -238,7 +284,11 @@ impl Walker<'_> {
             _ => {}
         }
         if let Ok(index) = name.parse::<usize>() {
-            match self.positional.as_ref().map(|p| p.get(index).cloned()) {
+            let values = self.positional();
+            // Behind a word that becomes any number of them nobody knows which is which.
+            let shifted =
+                values.as_ref().is_some_and(|v| v.iter().take(index).skip(1).any(Value::several));
+            match values.filter(|_| !shifted).map(|p| p.get(index).cloned()) {
                 Some(Some(one)) => expanded(&atoms_of(&one), inside, out),
                 Some(None) if index > 0 => {}
                 _ => out.push(Atom::blank(inside)),
@@ -286,7 +336,10 @@ impl Walker<'_> {
         };
         match text {
             Some(text) if !text.is_empty() => {
-                out.extend(text.chars().map(|c| Atom::Ch(c, Quote::Quoted)));
+                // The usual separators do not stand in them.
+                let split = !inside && self.state.flag(&Key::Splitting);
+                let quote = if split { Quote::Expanded } else { Quote::Quoted };
+                out.extend(text.chars().map(|c| Atom::Ch(c, quote)));
             }
             _ => out.push(Atom::blank(inside)),
         }
@@ -304,6 +357,15 @@ impl Walker<'_> {
         self.access(reference, inside, &mut own);
         let known = !own.iter().any(|a| matches!(a, Atom::Unknown(_)));
         let empty = own.iter().all(|a| matches!(a, Atom::Empty));
+        // A shell ends the expansion at the first `}`, the parser at the last.
+        let braces = operand.is_some_and(|word| {
+            let span = word.span.start.offset()..word.span.end.offset();
+            self.source.get(span).is_some_and(|t| t.replace("${", "").contains('{'))
+        });
+        if braces {
+            out.push(Atom::blank(inside));
+            return;
+        }
         let fallback = |walker: &mut Self, out: &mut Vec<Atom>| {
             if let Some(word) = operand {
                 let mut inner =

@@ -1,6 +1,6 @@
 //! What commands print, as far as the text tells: for pipes, `$(...)`, `<(...)` and written files.
 
-use shuck_ast::{BinaryOp, Command, CompoundCommand, Stmt, StmtSeq};
+use shuck_ast::{BinaryOp, Command, CompoundCommand, RedirectKind, Stmt, StmtSeq};
 
 use super::word::{Atom, Blank, atoms_of, number, quoted};
 use super::{Feed, Walker};
@@ -73,15 +73,30 @@ impl Walker<'_> {
             return Feed::Stream(Printer::Stranger);
         }
         let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
+        let elsewhere = stmt.redirects.iter().any(|r| {
+            r.fd_var.is_none()
+                && r.fd.is_none_or(|fd| fd == 1)
+                && matches!(
+                    r.kind,
+                    RedirectKind::Output
+                        | RedirectKind::Clobber
+                        | RedirectKind::Append
+                        | RedirectKind::OutputBoth
+                        | RedirectKind::DupOutput
+                )
+        });
+        match self.printed_by(stmt, fed) {
+            // It prints somewhere else.
+            Feed::Text(_) if elsewhere => Feed::Stream(Printer::Nobody),
+            feed => feed,
+        }
+    }
+
+    /// What a statement prints without its own redirections.
+    fn printed_by(&mut self, stmt: &Stmt, fed: Feed) -> Feed {
         match &stmt.command {
             Command::Simple(simple) => {
-                let words = self.quietly(|w| {
-                    let mut words = w.expand(&simple.name);
-                    for word in &simple.args {
-                        words.extend(w.expand(word));
-                    }
-                    words
-                });
+                let words = self.quietly(|w| w.words_of(simple));
                 let words = unwrapped(&words);
                 let several = self.several;
                 let product = self.product_of(words, &fed, several);
@@ -275,6 +290,8 @@ impl Walker<'_> {
             "uname" if !flag(&["-a", "--all", "-o", "-v"]) => Some(Feed::Names),
             "pwd" => self.cwd().map(|cwd| Feed::Text(format!("{cwd}\n"))),
             "mktemp" => mktemp(args),
+            // Its path: the name stands for it, unless it is cut at slashes.
+            "which" | "-v" if self.state.flag(&super::state::Key::Splitting) => None,
             "which" | "-v" => match operands[..] {
                 [one] if args.len() == 1 => one.plain().map(|t| Feed::Text(t.to_string())),
                 _ => None,
@@ -283,7 +300,8 @@ impl Walker<'_> {
                 _ if several => Some(Feed::Names),
                 [one, ref suffix @ ..] if suffix.len() < 2 => match one.plain() {
                     Some(text) => {
-                        let last = split(text.trim_end_matches('/')).1;
+                        let all = !text.is_empty() && text.bytes().all(|b| b == b'/');
+                        let last = if all { "/" } else { split(text.trim_end_matches('/')).1 };
                         let suffix = suffix.first().map_or(Some(""), |s| s.plain());
                         match suffix {
                             Some(suffix) => Some(Feed::Text(
@@ -301,7 +319,12 @@ impl Walker<'_> {
             },
             "dirname" => match operands[..] {
                 [one] if !several => {
-                    let text = one.plain()?.trim_end_matches('/');
+                    let text = match one.plain()? {
+                        text if !text.is_empty() && text.bytes().all(|b| b == b'/') => {
+                            return Some(Feed::Text("/".to_string()));
+                        }
+                        text => text.trim_end_matches('/'),
+                    };
                     let dir = split(text).0;
                     Some(Feed::Text(if dir.is_empty() { "." } else { dir }.to_string()))
                 }
@@ -360,6 +383,14 @@ impl Walker<'_> {
         match operands {
             _ if !plain => None,
             [] => Some(Feed::Names),
+            // Of directories it lists what is in them.
+            [one]
+                if one.glob
+                    && one.start().ends_with('/')
+                    && !args.iter().any(|a| a.start() == "-d") =>
+            {
+                None
+            }
             [one] if one.glob => Some(Feed::Lines((*one).clone())),
             [one] => match self.out.spot(one, Extent::Exact, false) {
                 Spot::At(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
@@ -396,10 +427,13 @@ impl Walker<'_> {
     /// The text that a statement prints, if all of it is known.
     pub(super) fn printed_text(&mut self, stmt: &Stmt) -> Option<String> {
         match &stmt.command {
-            Command::Simple(_) => match self.product(stmt) {
-                Feed::Text(text) if !self.several => Some(text),
-                _ => None,
-            },
+            Command::Simple(_) => {
+                let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
+                match self.printed_by(stmt, fed) {
+                    Feed::Text(text) if !self.several => Some(text),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }

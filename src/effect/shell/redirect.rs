@@ -72,7 +72,12 @@ impl Walker<'_> {
     }
 
     /// The effects of the redirections themselves.
-    pub(super) fn redirect_effects(&mut self, stmt: &Stmt, command: Option<usize>) {
+    pub(super) fn redirect_effects(
+        &mut self,
+        stmt: &Stmt,
+        command: Option<usize>,
+        cwd: Option<String>,
+    ) {
         let writing = |r: &shuck_ast::Redirect| {
             matches!(r.kind, RedirectKind::Output | RedirectKind::Clobber)
         };
@@ -104,9 +109,23 @@ impl Walker<'_> {
             let literal = matches!(redirect.kind, RedirectKind::Output | RedirectKind::Clobber);
             let content = if literal { content.clone() } else { None };
             self.worlds(|w| {
-                let value = w.expand_one(word, false);
-                w.out.cwd = w.cwd();
+                // Braces that leave one word are expanded; more than one are an error.
+                let value = match word.has_active_brace_expansion() {
+                    true => match &mut w.expand(word)[..] {
+                        [one] => std::mem::take(one),
+                        _ => return,
+                    },
+                    false => w.expand_one(word, false),
+                };
+                w.out.cwd = cwd.clone();
                 w.out.command = command;
+                if dup && w.slice(word.span).len() > 1 && w.slice(word.span).starts_with('-') {
+                    // `>& -x` is `>&-`, and `x` another word.
+                    w.out.unknown("a word behind >& that begins with -", value.span.clone());
+                }
+                if dup && value.text.is_none() && w.slice(word.span).contains('\\') {
+                    w.out.unknown("a word behind >& that expands again", value.span.clone());
+                }
                 w.redirect(&value, reads, writes, dup);
                 if writes && let Spot::At(target) = w.out.spot(&value, Extent::Exact, true) {
                     let again = w.out.written.contains_key(&target.resolved);
@@ -125,6 +144,10 @@ impl Walker<'_> {
             if value.glob && fd == "[-0-9]*" || fd.bytes().all(|b| b.is_ascii_digit()) {
                 return;
             }
+        }
+        // bash expands the word behind `>&` twice.
+        if dup && writes && value.text.is_some() && text.contains(['$', '`', '\\', '\'', '"']) {
+            self.out.unknown("a word behind >& that expands again", value.span.clone());
         }
         if let Some(rest) =
             text.strip_prefix("/dev/tcp/").or_else(|| text.strip_prefix("/dev/udp/"))

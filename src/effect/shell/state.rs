@@ -7,6 +7,7 @@ use std::rc::Rc;
 use shuck_ast::Stmt;
 
 use super::word::Atom;
+use crate::effect::value::Value;
 
 /// One possible value of a variable: its words (one for a scalar).
 pub type Words = Vec<Vec<Atom>>;
@@ -41,6 +42,8 @@ pub enum Key {
     Alias(String),
     /// The directory.
     Cwd,
+    /// The positional parameters.
+    Positional,
     /// A marked assignment holds for what follows.
     Tainted,
     /// The variable is handed to programs.
@@ -60,6 +63,8 @@ pub enum Held {
     Alias(Option<String>),
     /// The directory; None = unknown.
     Cwd(Option<String>),
+    /// `$0`, `$1` ...; None = unknown.
+    Positional(Option<Rc<Vec<Value>>>),
     /// A flag that is set.
     Set,
 }
@@ -134,6 +139,7 @@ impl State {
         for key in keys {
             self.set(key, Some(Held::Var(unknown_var())));
         }
+        self.set(Key::Positional, Some(Held::Positional(None)));
         self.set(Key::Tainted, Some(Held::Set));
     }
 
@@ -165,6 +171,10 @@ impl State {
             }
             (None, Some(Held::Var(new))) => *new == unknown_var(),
             (Some(Held::Cwd(have)), Some(Held::Cwd(new))) => have.is_none() || have == new,
+            (Some(Held::Positional(have)), Some(Held::Positional(new))) => {
+                have.is_none() || have == new
+            }
+            (None, Some(Held::Positional(_))) => true,
             (have, _) => have.is_some(),
         }
     }
@@ -220,6 +230,10 @@ fn merge(key: &Key, a: Option<Held>, b: Option<Held>) -> Option<Held> {
         Key::Cwd => match (&a, &b) {
             (Some(Held::Cwd(x)), Some(Held::Cwd(y))) if x == y => a,
             _ => Some(Held::Cwd(None)),
+        },
+        Key::Positional => match (&a, &b) {
+            (Some(Held::Positional(x)), Some(Held::Positional(y))) if x == y => a,
+            _ => Some(Held::Positional(None)),
         },
         Key::Function(_) => match (a, b) {
             (Some(Held::Function(mut x, p)), Some(Held::Function(y, q))) => {

@@ -1,10 +1,10 @@
 //! Finding the commands inside words: substitutions in quotes, parameters, patterns, arithmetic.
 
 use shuck_ast::{
-    ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, ArrayElem, Assignment, AssignmentValue,
-    BourneParameterExpansion, CommandSubstitutionSyntax, HeredocBody, HeredocBodyPart,
-    ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Pattern, PatternPart, Span, StmtSeq,
-    Subscript, VarRef, Word, WordPart, WordPartNode,
+    ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, ArithmeticUnaryOp, ArrayElem, Assignment,
+    AssignmentValue, BourneParameterExpansion, CommandSubstitutionSyntax, HeredocBody,
+    HeredocBodyPart, ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Pattern,
+    PatternPart, Span, StmtSeq, Subscript, VarRef, Word, WordPart, WordPartNode,
 };
 
 use super::group::groups;
@@ -15,6 +15,7 @@ use crate::effect::value::Printer;
 impl Walker<'_> {
     /// Walks what a word runs.
     pub fn visit_word(&mut self, word: &Word) {
+        self.doubt(word);
         self.visit_parts(&word.parts);
         let raw = self.source.get(word.span.start.offset()..word.span.end.offset());
         let Some(raw) = raw.filter(|r| r.contains('(') && (r.starts_with('=') || r.ends_with(')')))
@@ -57,11 +58,15 @@ impl Walker<'_> {
             | WordPart::PrefixMatch { .. } => {}
             // Its command, if it has one, is found with the word's groups.
             WordPart::ZshQualifiedGlob(_) => {}
-            WordPart::DoubleQuoted { parts, .. } => self.visit_parts(parts),
+            WordPart::DoubleQuoted { parts, .. } => {
+                self.doubt_backticks(parts, span);
+                self.visit_parts(parts);
+            }
             WordPart::CommandSubstitution { body, syntax } => {
                 self.substitution(body, *syntax, span)
             }
             WordPart::ProcessSubstitution { body, is_input } => {
+                self.doubt_body(body, span);
                 let outer = self.feed.clone();
                 if !is_input {
                     self.feed = Feed::Stream(Printer::Stranger);
@@ -82,6 +87,7 @@ impl Walker<'_> {
                 self.visit_reference(reference);
                 self.visit_operator(operator);
                 if let Some(word) = operand_word_ast {
+                    self.doubt_operand(word);
                     self.visit_word(word);
                 }
             }
@@ -122,6 +128,7 @@ impl Walker<'_> {
                     self.visit_operator(operator);
                 }
                 if let Some(word) = operand_word_ast {
+                    self.doubt_operand(word);
                     self.visit_word(word);
                 }
             }
@@ -154,6 +161,7 @@ impl Walker<'_> {
             let text = text.to_string();
             return self.apart(&text, span);
         }
+        self.doubt_body(body, span);
         self.subshell(|w| w.seq(body));
     }
 
@@ -273,6 +281,7 @@ impl Walker<'_> {
                         self.visit_operator(operator);
                     }
                     if let Some(word) = operand_word_ast {
+                        self.doubt_operand(word);
                         self.visit_word(word);
                     }
                 }
@@ -301,6 +310,7 @@ impl Walker<'_> {
                     self.visit_reference(reference);
                     self.visit_operator(operator);
                     if let Some(word) = operand_word_ast {
+                        self.doubt_operand(word);
                         self.visit_word(word);
                     }
                 }
@@ -397,8 +407,19 @@ impl Walker<'_> {
             ArithmeticExpr::Indexed { index, .. } => self.visit_arithmetic(index),
             ArithmeticExpr::ShellWord(word) => self.visit_word(word),
             ArithmeticExpr::Parenthesized { expression } => self.visit_arithmetic(expression),
-            ArithmeticExpr::Unary { expr, .. } | ArithmeticExpr::Postfix { expr, .. } => {
-                self.visit_arithmetic(expr)
+            ArithmeticExpr::Unary { expr, op } => {
+                self.visit_arithmetic(expr);
+                let steps =
+                    matches!(op, ArithmeticUnaryOp::PreIncrement | ArithmeticUnaryOp::PreDecrement);
+                if let (ArithmeticExpr::Variable(name), true) = (&expr.kind, steps) {
+                    self.maybe_number(name.as_str());
+                }
+            }
+            ArithmeticExpr::Postfix { expr, .. } => {
+                self.visit_arithmetic(expr);
+                if let ArithmeticExpr::Variable(name) = &expr.kind {
+                    self.maybe_number(name.as_str());
+                }
             }
             ArithmeticExpr::Binary { left, right, .. } => {
                 self.visit_arithmetic(left);
@@ -414,7 +435,7 @@ impl Walker<'_> {
                     ArithmeticLvalue::Indexed { index, .. } => self.visit_arithmetic(index),
                     ArithmeticLvalue::Variable(name) => {
                         let name = name.as_str().to_string();
-                        self.number(&name);
+                        self.maybe_number(&name);
                     }
                 }
                 self.visit_arithmetic(value);
@@ -430,7 +451,10 @@ impl Walker<'_> {
             AssignmentValue::Compound(array) => {
                 for element in &array.elements {
                     match element {
-                        ArrayElem::Sequential(word) => self.visit_word(word),
+                        ArrayElem::Sequential(word) => {
+                            self.doubt_array(word);
+                            self.visit_word(word);
+                        }
                         ArrayElem::Keyed { key, value } | ArrayElem::KeyedAppend { key, value } => {
                             self.visit_subscript(key);
                             self.visit_word(value);

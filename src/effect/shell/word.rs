@@ -12,7 +12,9 @@ use shuck_ast::{
 };
 
 use super::brace::braces;
+use super::doubt::vanishes;
 use super::group::groups;
+use super::literal::literal;
 use super::{Feed, Walker};
 use crate::effect::value::{BLANK, Printer, Value};
 
@@ -71,7 +73,7 @@ impl Atom {
 pub const MAX_FIELDS: usize = 256;
 
 /// A character of a text; the mark of an unknown part is no character.
-fn atom(c: char, quote: Quote) -> Atom {
+pub(super) fn atom(c: char, quote: Quote) -> Atom {
     if c == BLANK { Atom::blank(true) } else { Atom::Ch(c, quote) }
 }
 
@@ -81,25 +83,36 @@ pub fn quoted(text: &str) -> Vec<Atom> {
 }
 
 impl Walker<'_> {
-    fn slice(&self, span: Span) -> &str {
+    pub(super) fn slice(&self, span: Span) -> &str {
         self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default()
     }
 
     /// The fields that a word becomes.
     pub fn expand(&mut self, word: &Word) -> Vec<Value> {
-        let span = self.range(word.span);
-        let atoms = self.atoms(&word.parts, Quote::Bare);
+        self.expand_all(&[word])
+    }
+
+    /// The fields that words side by side become together.
+    pub fn expand_all(&mut self, words: &[&Word]) -> Vec<Value> {
+        let (Some(first), Some(last)) = (words.first(), words.last()) else { return Vec::new() };
+        let span = self.range(first.span).start..self.range(last.span).end;
+        let atoms: Vec<Atom> = words.iter().flat_map(|w| self.word_atoms(w)).collect();
         let atoms = groups(atoms, &mut Vec::new());
-        let rows =
-            if word.has_active_brace_expansion() || atoms.contains(&Atom::Ch('{', Quote::Bare)) {
-                braces(&atoms)
-            } else {
-                Some(vec![atoms])
-            };
+        let rows = if atoms.contains(&Atom::Ch('{', Quote::Bare)) {
+            braces(&atoms)
+        } else {
+            Some(vec![atoms])
+        };
         let Some(rows) = rows else { return vec![Value::unknown(span)] };
         let mut fields = Vec::new();
         for row in rows {
-            let row = self.tilde(row, false);
+            // `dd of=~/x`: what looks like an assignment has its tilde expanded too.
+            let name = row.iter().take_while(|a| **a != Atom::Ch('=', Quote::Bare));
+            let assignment = name.clone().count() < row.len()
+                && name.clone().all(|a| {
+                    matches!(a, Atom::Ch(c, Quote::Bare) if c.is_ascii_alphanumeric() || *c == '_')
+                });
+            let row = self.tilde(row, assignment);
             self.fields(&row, &span, &mut fields);
             if fields.len() > MAX_FIELDS {
                 return vec![Value::unknown(span)];
@@ -117,7 +130,7 @@ impl Walker<'_> {
 
     /// The unsplit row of a word.
     pub fn row(&mut self, word: &Word, assignment: bool) -> Vec<Atom> {
-        let atoms = self.atoms(&word.parts, Quote::Bare);
+        let atoms = self.word_atoms(word);
         let row = self.tilde(atoms, assignment);
         row.into_iter()
             .map(|atom| match atom {
@@ -132,9 +145,17 @@ impl Walker<'_> {
             .collect()
     }
 
+    fn word_atoms(&mut self, word: &Word) -> Vec<Atom> {
+        self.reread(word).unwrap_or_else(|| self.atoms(&word.parts, Quote::Bare))
+    }
+
     pub(super) fn atoms(&mut self, parts: &[WordPartNode], quote: Quote) -> Vec<Atom> {
         let mut out = Vec::new();
-        for part in parts {
+        for (i, part) in parts.iter().enumerate() {
+            if quote == Quote::Bare && self.glued(parts, i) {
+                out.push(Atom::blank(false));
+                continue;
+            }
             self.part(part, quote, &mut out);
             if out.len() > super::MAX_TEXT * 2 {
                 return vec![Atom::blank(false)];
@@ -143,7 +164,7 @@ impl Walker<'_> {
         out
     }
 
-    fn part(&mut self, part: &WordPartNode, quote: Quote, out: &mut Vec<Atom>) {
+    pub(super) fn part(&mut self, part: &WordPartNode, quote: Quote, out: &mut Vec<Atom>) {
         let inside = quote == Quote::Quoted;
         match &part.kind {
             // Inside `$(...)` the parser keeps a copy of the text as it is written.
@@ -159,6 +180,13 @@ impl Walker<'_> {
             WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
                 let text = value.slice(&self.source);
+                // Inside a parameter's operand the escapes of `$'...'` are left in.
+                let raw = self.slice(part.span);
+                let inner = raw.strip_prefix("$'").and_then(|r| r.strip_suffix('\''));
+                if inner.is_some_and(|i| i.contains('\\') && text.contains('\\') && i != "\\\\") {
+                    out.push(Atom::blank(true));
+                    return;
+                }
                 if text.is_empty() {
                     out.push(Atom::Empty);
                 }
@@ -172,10 +200,13 @@ impl Walker<'_> {
                         literal(text, Quote::Quoted, &mut atoms);
                         atoms
                     }
-                    _ => self.atoms(parts, Quote::Quoted),
+                    _ => match self.misplaced(parts, part.span) {
+                        Some(text) => text,
+                        None => self.atoms(parts, Quote::Quoted),
+                    },
                 };
                 // `"$@"` of nothing is nothing.
-                if inner.is_empty() && parts.is_empty() {
+                if inner.is_empty() && !parts.iter().any(vanishes) {
                     out.push(Atom::Empty);
                 }
                 out.extend(inner);
@@ -223,38 +254,8 @@ impl Walker<'_> {
             WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
                 self.operation(reference, operator, operand_word_ast.as_deref(), inside, out);
             }
-            _ => out.push(Atom::blank(inside)),
+            _ => out.push(Atom::blank(inside && !vanishes(part))),
         }
-    }
-
-    /// The text between double quotes.
-    fn between_quotes(&self, span: Span) -> Option<&str> {
-        let text = self.slice(span);
-        text.strip_prefix('$').unwrap_or(text).strip_prefix('"')?.strip_suffix('"')
-    }
-
-    /// Literal text from which the parser took all escapes or some. Behind an escaped `$` and a
-    /// continued line its place is off: then the text is read the way that begins like what stands
-    /// there.
-    fn cooked(&self, written: &str, text: &str, quote: Quote, out: &mut Vec<Atom>) {
-        let read = |text: &str| {
-            let mut atoms = Vec::new();
-            literal(text, quote, &mut atoms);
-            atoms
-        };
-        let alike = |a: &[Atom], b: &[Atom]| {
-            let letter = |a: &Atom| if let Atom::Ch(c, _) = a { Some(*c) } else { None };
-            a.iter().zip(b).take_while(|(a, b)| letter(a) == letter(b)).count()
-        };
-        let (atoms, all, some) = (read(written), quoted(text), read(text));
-        let (as_all, as_some) = (alike(&atoms, &all), alike(&atoms, &some));
-        let whole = |n: usize, other: &[Atom]| n == atoms.len() && n == other.len();
-        let inside = quote == Quote::Quoted;
-        out.extend(match () {
-            () if whole(as_all, &all) || whole(as_some, &some) => atoms,
-            () if inside && as_all > as_some => all,
-            () => some,
-        });
     }
 
     /// `~`, `~user`, at the start of a word, and behind `:` and `=` in an assignment.
@@ -277,7 +278,7 @@ impl Walker<'_> {
             let mut plain = true;
             while let Some(atom) = row.get(end) {
                 match atom {
-                    Atom::Ch('/', _) => break,
+                    Atom::Ch('/', Quote::Bare) => break,
                     Atom::Ch(':', Quote::Bare) if assignment => break,
                     Atom::Ch(c, Quote::Bare) => name.push(*c),
                     _ => {
@@ -321,6 +322,8 @@ impl Walker<'_> {
         let splits = |c: char| separators.as_ref().is_some_and(|s| s.contains(c));
         let mut field: Vec<Atom> = Vec::new();
         let mut open = false;
+        // Has white space ended the field before? A mark behind it ends the same one.
+        let mut ended = false;
         for atom in row {
             match atom {
                 Atom::Break => {
@@ -331,11 +334,15 @@ impl Walker<'_> {
                     open = false;
                 }
                 Atom::Ch(c, Quote::Expanded) if splits(*c) => {
-                    if open {
+                    // Marks end a field even where there is nothing in it.
+                    let mark = !c.is_ascii_whitespace();
+                    if open || mark && !ended {
                         out.push(value(&field, span.clone()));
                     }
+                    ended = !mark && (open || ended);
                     field.clear();
                     open = false;
+                    continue;
                 }
                 Atom::Ch(_, Quote::Expanded) if separators.is_none() => {
                     field.push(Atom::blank(false));
@@ -347,6 +354,7 @@ impl Walker<'_> {
                     open = true;
                 }
             }
+            ended = false;
         }
         if open {
             out.push(value(&field, span.clone()));
@@ -395,14 +403,16 @@ pub fn atoms_of(value: &Value) -> Vec<Atom> {
         (None, None) if value.pipe => vec![Atom::Pipe(value.feed)],
         (None, None) => {
             let name = value.name;
-            vec![Atom::Unknown(Blank { one: name, name, by: value.by })]
+            vec![Atom::Unknown(Blank { one: name || value.one, name, by: value.by })]
         }
     }
 }
 
 /// A variable's atoms as they come out of an expansion.
 pub fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
-    out.extend(atoms.iter().map(|atom| match atom {
+    // Nothing, unquoted, is no word.
+    let shown = atoms.iter().filter(|atom| inside || **atom != Atom::Empty);
+    out.extend(shown.map(|atom| match atom {
         Atom::Ch(c, Quote::Pattern) => Atom::Ch(*c, Quote::Pattern),
         Atom::Ch(c, _) if inside => Atom::Ch(*c, Quote::Quoted),
         Atom::Ch(c, _) => Atom::Ch(*c, Quote::Expanded),
@@ -432,24 +442,26 @@ pub fn number_var() -> super::state::Var {
     vec![vec![atoms]]
 }
 
-/// Literal text as written: backslashes are taken away here.
-fn literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(atom(c, quote));
+/// A text whose only globs are numbers, with a [`BLANK`] for each.
+fn numbers(atoms: &[Atom]) -> Option<String> {
+    let mut text = String::new();
+    let mut at = 0;
+    let mut number = Vec::new();
+    self::number(&mut number);
+    while let Some(atom) = atoms.get(at) {
+        if atoms[at..].starts_with(&number) {
+            text.push(BLANK);
+            at += number.len();
             continue;
         }
-        match chars.next() {
-            Some('\n') => {}
-            Some(next) if quote == Quote::Quoted && !matches!(next, '$' | '`' | '"' | '\\') => {
-                out.push(Atom::Ch('\\', quote));
-                out.push(Atom::Ch(next, quote));
-            }
-            Some(next) => out.push(Atom::Ch(next, Quote::Quoted)),
-            None => out.push(Atom::Ch('\\', quote)),
+        match atom {
+            Atom::Ch(c, q) if *q == Quote::Quoted || !"*?[".contains(*c) => text.push(*c),
+            Atom::Empty => {}
+            _ => return None,
         }
+        at += 1;
     }
+    Some(text)
 }
 
 /// One field as a value.
@@ -500,7 +512,8 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
         }
     }
     if !unknown {
-        return Value { text: Some(text), glob, span, ..Value::default() };
+        let outline = if glob { numbers(atoms) } else { None };
+        return Value { text: Some(text), glob, outline, span, ..Value::default() };
     }
     let name = name && one && !glob;
     let prefix = (one && !text.is_empty() && !glob).then_some(text);
@@ -510,5 +523,14 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
         _ => BLANK,
     };
     let outline = Some(atoms.iter().filter(|a| **a != Atom::Empty).map(letter).collect());
-    Value { prefix, name, outline, fed: by == Printer::Stranger, by, span, ..Value::default() }
+    Value {
+        prefix,
+        name,
+        one: one && !glob,
+        outline,
+        fed: by == Printer::Stranger,
+        by,
+        span,
+        ..Value::default()
+    }
 }

@@ -8,11 +8,11 @@ use super::{MAX_WORLDS, Walker};
 use crate::effect::value::Value;
 
 impl Walker<'_> {
-    /// Every field of a word, in every world.
-    pub(super) fn every(&mut self, word: &shuck_ast::Word) -> Vec<Value> {
+    /// Every field of words side by side, in every world.
+    pub(super) fn every(&mut self, words: &[&shuck_ast::Word]) -> Vec<Value> {
         let mut all = Vec::new();
         self.worlds(|w| {
-            let fields = w.expand(word);
+            let fields = w.expand_all(words);
             all.extend(fields);
         });
         all
@@ -117,6 +117,7 @@ impl Walker<'_> {
                     match key {
                         Key::Var(name) => self.forget(&name),
                         Key::Cwd => self.state.set(Key::Cwd, Some(Held::Cwd(None))),
+                        Key::Positional => self.set_positional(None),
                         other => {
                             let held = self.state.get(&other).cloned();
                             self.state.set(other, held);
@@ -130,6 +131,18 @@ impl Walker<'_> {
     /// Arithmetic gave it a value: some number.
     pub(super) fn number(&mut self, name: &str) {
         self.state.set(Key::Var(name.to_string()), Some(Held::Var(word::number_var())));
+    }
+
+    /// The same inside a word: other words of the command may still see what it was.
+    pub(super) fn maybe_number(&mut self, name: &str) {
+        let values = match self.state.var(name) {
+            Some(old) if old.len() < state::MAX_VALUES => {
+                let more = word::number_var();
+                old.iter().cloned().chain(more.into_iter().filter(|n| !old.contains(n))).collect()
+            }
+            _ => unknown_var(),
+        };
+        self.state.set(Key::Var(name.to_string()), Some(Held::Var(values)));
     }
 
     pub(super) fn forget(&mut self, name: &str) {

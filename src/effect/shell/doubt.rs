@@ -1,0 +1,242 @@
+//! Words that the parser may have read otherwise than a shell does.
+//!
+//! A `{` at the start of a word makes the parser take everything up to the matching `}` as text,
+//! blanks and `;` included, and stop short at what follows it. Such a word is recognised by its own
+//! text in the source.
+
+use shuck_ast::{
+    BourneParameterExpansion, CommandSubstitutionSyntax, DeclClause, DeclOperand,
+    ParameterExpansionSyntax, Span, StmtSeq, SubscriptSelector, Word, WordPart, WordPartNode,
+};
+
+use super::Walker;
+
+impl Walker<'_> {
+    /// Says so where a word's text in the source is more, or less, than one word.
+    pub(super) fn doubt(&mut self, word: &Word) {
+        let (start, end) = (word.span.start.offset(), word.span.end.offset());
+        let Some(raw) = self.source.get(start..end) else { return };
+        if !raw.starts_with('{') && !raw.contains("\\{") {
+            return;
+        }
+        let next = self.source.get(end..).and_then(|rest| rest.bytes().next());
+        let cut = raw.ends_with('$') && matches!(next, Some(b'(' | b'{' | b'"' | b'\''))
+            || raw.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
+        if cut || swallows(raw) {
+            let range = self.range(word.span);
+            self.out.command = self.parent;
+            self.out.unknown("a brace at the start of a word that does not close there", range);
+        }
+    }
+}
+
+impl Walker<'_> {
+    /// `declare x=({a b); cmd`: the brace takes all that is behind it, and the array is lost.
+    pub(super) fn doubt_declaration(&mut self, decl: &DeclClause) {
+        let ends = decl.operands.iter().map(|operand| match operand {
+            DeclOperand::Flag(word) | DeclOperand::Dynamic(word) => word.span.end.offset(),
+            DeclOperand::Name(reference) => reference.span.end.offset(),
+            DeclOperand::Assignment(assignment) => assignment.span.end.offset(),
+        });
+        let rest = ends.max().and_then(|end| self.source.get(end..decl.span.end.offset()));
+        if rest.is_some_and(|rest| rest.starts_with('(')) {
+            let range = self.range(decl.span);
+            self.out.command = self.parent;
+            self.out.unknown("an array that is not understood", range);
+        }
+    }
+
+    /// bash writes a substitution in an array down anew, and where a heredoc stands in it the text
+    /// becomes another one.
+    pub(super) fn doubt_array(&mut self, word: &Word) {
+        let heredoc = |p: &WordPartNode| {
+            let raw = self.source.get(p.span.start.offset()..p.span.end.offset());
+            matches!(p.kind, WordPart::CommandSubstitution { .. })
+                && raw.is_some_and(|raw| raw.replace("<<<", "").contains("<<"))
+        };
+        if word.parts.iter().any(heredoc) {
+            let range = self.range(word.span);
+            self.out.command = self.parent;
+            self.out.unknown("a heredoc inside an array", range);
+        }
+    }
+
+    /// A fault inside `$(...)` or `<(...)` is not told by the parser: what it did not take is left.
+    pub(super) fn doubt_body(&mut self, body: &StmtSeq, span: Span) {
+        let (start, end) = (span.start.offset(), span.end.offset());
+        let raw = self.source.get(start..end).unwrap_or_default();
+        let head = if raw.starts_with('`') { 1 } else { 2 };
+        let from = body.stmts.last().map_or(start + head, |last| {
+            let ends = last.redirects.iter().map(|r| r.span.end.offset());
+            ends.chain([last.span.end.offset()]).max().unwrap_or_default()
+        });
+        // In a string with escapes the place may be wrong.
+        let whole = (raw.starts_with("$(") || raw.starts_with("<(") || raw.starts_with(">("))
+            && raw.ends_with(')')
+            || raw.starts_with('`') && raw.ends_with('`');
+        let whole = whole
+            && body.stmts.first().is_none_or(|first| first.span.start.offset() >= start + head)
+            && from < end;
+        let missed = match self.source.get(from..end.saturating_sub(1)) {
+            // Behind a heredoc's command stands its text.
+            _ if raw.contains("<<") && !body.stmts.is_empty() => false,
+            Some(rest) if whole => rest
+                .lines()
+                .map(|line| line.trim_start_matches([' ', '\t', ';', '&', '\r', ')', '}']))
+                .any(|line| !line.is_empty() && !line.starts_with('#') && line != "\\"),
+            _ => body.stmts.is_empty(),
+        };
+        if missed && raw != "``" {
+            let range = self.range(span);
+            self.out.command = self.parent;
+            self.out.unknown("a substitution that is not understood", range);
+        }
+    }
+
+    /// `${x:-<(cmd)}` runs the command, and so does `"${x+$'`cmd`'}"`; the parser sees text.
+    pub(super) fn doubt_operand(&mut self, word: &Word) {
+        let (start, end) = (word.span.start.offset(), word.span.end.offset());
+        let raw = self.source.get(start..end).unwrap_or_default();
+        // In a string the quotes around `'$(cmd)'` are text.
+        let quoted = raw.contains('\'') && (raw.contains("$(") || raw.contains('`'));
+        if quoted || raw.contains("<(") || raw.contains(">(") || raw.contains("$'") {
+            let range = self.range(word.span);
+            self.out.command = self.parent;
+            self.out.unknown("a parameter whose operand runs something", range);
+        }
+    }
+
+    /// Backticks whose place in the source is wrong cannot be read again.
+    pub(super) fn doubt_backticks(&mut self, parts: &[WordPartNode], span: Span) {
+        let backtick = |p: &WordPartNode| {
+            matches!(
+                p.kind,
+                WordPart::CommandSubstitution { syntax: CommandSubstitutionSyntax::Backtick, .. }
+            )
+        };
+        let raw = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+        if raw.contains('\\') && parts.iter().any(backtick) && !in_place(parts, span) {
+            let range = self.range(span);
+            self.out.command = self.parent;
+            self.out.unknown("backticks in a string with escapes", range);
+        }
+    }
+
+    /// `$x{a,b}` is `$xa $xb`, and `{a,$x}b` is `ab $xb`: braces come first.
+    pub(super) fn glued(&self, parts: &[WordPartNode], at: usize) -> bool {
+        let text = |p: &WordPartNode| {
+            self.source.get(p.span.start.offset()..p.span.end.offset()).unwrap_or_default()
+        };
+        let literal = |p: &WordPartNode| matches!(p.kind, WordPart::Literal(_));
+        let (Some(part), Some(next)) = (parts.get(at), parts.get(at + 1)) else { return false };
+        if !matches!(part.kind, WordPart::Variable(_))
+            || text(part).starts_with("${")
+            || !literal(next)
+        {
+            return false;
+        }
+        let inside = || parts[..at].iter().any(|p| literal(p) && text(p).contains('{'));
+        let open = || !parts.last().is_some_and(|p| literal(p) && text(p).ends_with('}'));
+        text(next).starts_with('{') || text(next).starts_with(['}', ',']) && inside() && open()
+    }
+}
+
+/// Do the parts of a double-quoted string stand where their places say?
+pub(super) fn in_place(parts: &[WordPartNode], span: Span) -> bool {
+    let mut at = None;
+    for part in parts {
+        if at.is_some_and(|at| at != part.span.start.offset()) {
+            return false;
+        }
+        at = Some(part.span.end.offset());
+    }
+    at.is_none_or(|at| at + 1 == span.end.offset())
+}
+
+/// Does the text end as one word before its end?
+fn swallows(raw: &str) -> bool {
+    let bytes = raw.as_bytes();
+    let mut at = 0;
+    let mut nested = 0_usize;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'\'' => at = closing(bytes, at, b'\''),
+            b'"' => at = closing(bytes, at, b'"'),
+            b'`' => at = closing(bytes, at, b'`'),
+            b'$' if matches!(bytes.get(at + 1), Some(b'(' | b'{')) => {
+                nested += 1;
+                at += 1;
+            }
+            b'(' if nested > 0 => nested += 1,
+            b')' | b'}' if nested > 0 => nested -= 1,
+            b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')'
+                if nested == 0 =>
+            {
+                return true;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Where the quote that opens at `at` closes.
+fn closing(bytes: &[u8], at: usize, quote: u8) -> usize {
+    let mut end = at + 1;
+    while end < bytes.len() && bytes[end] != quote {
+        end += if bytes[end] == b'\\' && quote != b'\'' { 2 } else { 1 };
+    }
+    end
+}
+
+/// Words that stand side by side without a blank: the parser ends a word behind `}` and around
+/// `<(...)`, a shell does not.
+pub(super) fn side_by_side<'w>(words: impl Iterator<Item = &'w Word>) -> Vec<Vec<&'w Word>> {
+    let mut groups: Vec<Vec<&Word>> = Vec::new();
+    for word in words {
+        match groups.last_mut() {
+            Some(group)
+                if group.last().is_some_and(|last| {
+                    last.span.end.offset() == word.span.start.offset()
+                        && last.span.start.offset() < last.span.end.offset()
+                }) =>
+            {
+                group.push(word)
+            }
+            _ => groups.push(vec![word]),
+        }
+    }
+    groups
+}
+
+/// May a quoted string that holds this be no word at all, as `"$@"` of nothing is?
+pub(super) fn vanishes(part: &WordPartNode) -> bool {
+    match &part.kind {
+        WordPart::Variable(name) => name.as_str() == "@",
+        WordPart::Literal(_) | WordPart::CommandSubstitution { .. } => false,
+        WordPart::ArrayAccess(reference) => {
+            reference.name.as_str() == "@"
+                || reference
+                    .subscript
+                    .as_deref()
+                    .is_some_and(|s| s.selector() == Some(SubscriptSelector::At))
+        }
+        WordPart::ParameterExpansion { reference, .. }
+        | WordPart::Substring { reference, .. }
+        | WordPart::ArraySlice { reference, .. } => {
+            reference.name.as_str() == "@" || reference.has_array_selector()
+        }
+        WordPart::Parameter(parameter) => match &parameter.syntax {
+            ParameterExpansionSyntax::Bourne(
+                BourneParameterExpansion::Access { reference }
+                | BourneParameterExpansion::Length { reference }
+                | BourneParameterExpansion::Slice { reference, .. }
+                | BourneParameterExpansion::Operation { reference, .. },
+            ) => reference.name.as_str() == "@" || reference.has_array_selector(),
+            _ => true,
+        },
+        _ => true,
+    }
+}

@@ -1,0 +1,134 @@
+//! The differential test: generated command lines run in a real bash inside a jail, and every
+//! program that ran and every file that a shell opened must be listed by the analysis, unless it
+//! says that it does not know.
+//!
+//! `DIFFERENTIAL_LINES` how many (1,000; CI 20,000), `DIFFERENTIAL_SEED` which (1), `DIFFERENTIAL_REQUIRED`
+//! fails where no jail can be built (else the test says so and is skipped), `DIFFERENTIAL_WITHOUT`
+//! constructs to leave out, `DIFFERENTIAL_SHOW` one line to run in the jail and to explain.
+//! No line runs outside the jail: the only way to run one is `Jail::send`, and `jail/driver.c`
+//! runs nothing before it has made sure where it is.
+#![cfg(target_os = "linux")]
+
+mod compare;
+mod generate;
+mod jail;
+
+use std::collections::BTreeMap;
+
+use hookctl::effect::{Analysis, Place, shell};
+
+use generate::Generator;
+use jail::Jail;
+
+fn analyse(line: &str) -> Analysis {
+    let place = Place {
+        cwd: jail::CWD.into(),
+        project: jail::CWD.into(),
+        home: jail::HOME.into(),
+        ..Place::default()
+    };
+    shell::analyse(line, &place)
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(otherwise)
+}
+
+/// A jail; None where there can be none and none is asked for.
+fn jail() -> Option<Jail> {
+    match Jail::new() {
+        Ok(jail) => Some(jail),
+        Err(why) if std::env::var_os("DIFFERENTIAL_REQUIRED").is_some() => panic!("no jail: {why}"),
+        Err(why) => {
+            println!("SKIPPED: no jail can be made here ({why})");
+            None
+        }
+    }
+}
+
+#[test]
+fn nothing_happens_that_is_not_listed() {
+    let Some(mut jail) = jail() else { return };
+    let (seed, lines) = (number("DIFFERENTIAL_SEED", 1), number("DIFFERENTIAL_LINES", 1_000));
+    let without: Vec<String> = std::env::var("DIFFERENTIAL_WITHOUT")
+        .unwrap_or_default()
+        .split(',')
+        .map(str::to_string)
+        .collect();
+    let (mut ran, mut opened, mut late, mut unknown, mut empty) = (0, 0, 0, 0_u64, 0);
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    let mut faults = Vec::new();
+    for index in 0..lines {
+        let line = Generator::line(seed, index, &without);
+        jail.send(&line).unwrap_or_else(|e| panic!("{e} at {line:?}"));
+        let analysis = analyse(&line);
+        let outcome = jail.receive().unwrap_or_else(|e| panic!("{e} at {line:?}"));
+        ran += outcome.records.iter().filter(|r| r.kind == 'X').count();
+        opened += outcome.records.iter().filter(|r| matches!(r.kind, 'R' | 'W')).count();
+        empty += u64::from(outcome.records.is_empty());
+        late += u64::from(outcome.late);
+        if compare::gives_up(&analysis) {
+            unknown += 1;
+            let why = analysis.notes.first().map_or("what a command prints is run", String::as_str);
+            *reasons.entry(why.to_string()).or_default() += 1;
+        }
+        let found = compare::unlisted(&analysis, &outcome);
+        if !found.is_empty() {
+            faults.push(format!("line {index}:\n{line}\n  -- {}", found.join("\n  -- ")));
+        }
+    }
+    println!(
+        "seed {seed}: {lines} lines, {ran} programs ran, {opened} files were opened, {empty} lines \
+         did nothing, {late} took too long; {:.1} % not known:",
+        unknown as f64 * 100.0 / lines.max(1) as f64
+    );
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    for (why, count) in reasons.iter().take(12) {
+        println!("  {count:6} {why}");
+    }
+    for fault in faults.iter().take(number("DIFFERENTIAL_FAULTS", 40) as usize) {
+        println!("{fault}\n");
+    }
+    assert!(
+        faults.is_empty(),
+        "{} of {lines} lines of seed {seed} did what is not listed",
+        faults.len()
+    );
+    assert!(unknown * 4 <= lines, "the analysis knows too little of what is generated");
+}
+
+/// `DIFFERENTIAL_SHOW='rm x' cargo test --test differential show -- --nocapture`; an argument that
+/// begins with `@` is a file with one line each.
+#[test]
+fn show() {
+    let Ok(text) = std::env::var("DIFFERENTIAL_SHOW") else { return };
+    let Some(mut jail) = jail() else { return };
+    match text.strip_prefix('@') {
+        Some(file) => {
+            for line in std::fs::read_to_string(file).unwrap().lines() {
+                show_one(&mut jail, line);
+            }
+        }
+        None => show_one(&mut jail, &text),
+    }
+}
+
+fn show_one(jail: &mut Jail, line: &str) {
+    println!("$ {line}");
+    let analysis = analyse(line);
+    jail.send(line).unwrap();
+    let outcome = jail.receive().unwrap();
+    for record in &outcome.records {
+        println!("{} {:?} in {}", record.kind, record.fields, record.cwd);
+    }
+    for command in &analysis.commands {
+        let args: Vec<_> =
+            command.args.iter().map(|a| (a.text.as_deref().unwrap_or("?"), a.glob)).collect();
+        println!("command {:?} {args:?}", command.name);
+    }
+    for effect in &analysis.effects {
+        println!("effect {:?} {:?} {:?}", effect.word, effect.grade, effect.path);
+    }
+    println!("notes {:?}\nunlisted {:?}", analysis.notes, compare::unlisted(&analysis, &outcome));
+}
