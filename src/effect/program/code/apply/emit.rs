@@ -1,0 +1,198 @@
+//! From values to effects: paths, hosts, commands.
+
+use super::*;
+
+impl Scan<'_, '_> {
+    pub(super) fn full(&mut self) -> bool {
+        self.count += 1;
+        if self.count > MAX_EFFECTS {
+            self.hide("more effects than are followed");
+        }
+        self.silent || self.count > MAX_EFFECTS
+    }
+
+    pub(super) fn push(&mut self, word: Word) {
+        if !self.full() {
+            let span = self.span.clone();
+            self.out.push(word, Grade::Certain, Source::Code, span);
+        }
+    }
+
+    pub(super) fn path(&mut self, word: Word, val: &Val, extent: Extent) {
+        let mut values = Vec::new();
+        val.values(&self.span, &mut values);
+        for mut value in values {
+            if self.full() {
+                return;
+            }
+            let text = value.text.as_deref().unwrap_or_default();
+            if text == ":memory:" || text.starts_with("php://") || text.starts_with("data:") {
+                continue;
+            }
+            if value.start().contains("://") && !text.starts_with("file:") {
+                let span = self.span.clone();
+                let _ = span;
+                self.out.contact(&value, word != Word::Read, Source::Code);
+                continue;
+            }
+            if let Some(rest) = text.strip_prefix("~/") {
+                value.text = Some(format!("{}/{rest}", self.out.place.home));
+            } else if let Some(rest) = text.strip_prefix("file://") {
+                value.text = Some(rest.to_string());
+            }
+            self.out.path(word, &value, extent, Grade::Certain, Source::Code);
+        }
+    }
+
+    pub(super) fn contact(&mut self, val: &Val, send: bool) {
+        let mut values = Vec::new();
+        val.values(&self.span, &mut values);
+        for value in values {
+            if self.full() {
+                return;
+            }
+            if let Some(file) = value.text.as_deref().and_then(|t| t.strip_prefix("file://")) {
+                let value = Value::known(file, self.span.clone());
+                self.out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Code);
+            } else {
+                self.out.contact(&value, send, Source::Code);
+            }
+        }
+    }
+
+    /// Text that a shell runs.
+    pub(super) fn shell(&mut self, val: &Val, call: &Call) {
+        for one in val.each() {
+            if self.full() {
+                return;
+            }
+            let input = call.opt("input");
+            let value = match one.string() {
+                _ if matches!(one, Val::Scalar) => continue,
+                Some(text) if text.contains(HOLE) && text.trim_start().starts_with(HOLE) => {
+                    one.value(&self.span)
+                }
+                Some(text) if text.contains(HOLE) => {
+                    self.hide("shell text of which a part is known only at run time");
+                    Value::known(text.replace(HOLE, "$__hookctl_item"), self.span.clone())
+                }
+                _ => one.value(&self.span),
+            };
+            let value = self.fed(value, input, call);
+            let cwd = self.elsewhere(call);
+            if cwd.is_some() && value.text.is_some() {
+                let sh = |t: &str| Value::known(t, self.span.clone());
+                let words = vec![sh("sh"), sh("-c"), value];
+                self.next.push(Next::Words { words, cwd, feeds: false });
+            } else {
+                self.next.push(Next::Script { text: value, rest: Vec::new() });
+            }
+        }
+    }
+
+    /// The directory that something runs in, where it is another one.
+    pub(super) fn elsewhere(&self, call: &Call) -> Option<Value> {
+        match call.opt("cwd").or_else(|| call.opt("chdir")) {
+            Some(Val::Name(name))
+                if matches!(name.as_ref(), "None" | "null" | "undefined" | "nil") =>
+            {
+                None
+            }
+            Some(cwd) => Some(cwd.value(&self.span)),
+            None if self.moved => Some(match &self.out.cwd {
+                Some(cwd) => Value::known(cwd.clone(), self.span.clone()),
+                None => Value::unknown(self.span.clone()),
+            }),
+            None => None,
+        }
+    }
+
+    /// A shell or interpreter without arguments runs what it is fed.
+    pub(super) fn fed(&mut self, value: Value, input: Option<Val>, _call: &Call) -> Value {
+        let Some(text) = value.plain() else { return value };
+        let name = text.trim().rsplit('/').next().unwrap_or_default();
+        match input {
+            Some(input) => match input.whole() {
+                Some(input) => {
+                    let text = format!("{text} <<'__HOOKCTL__'\n{input}\n__HOOKCTL__\n");
+                    Value::known(text, value.span)
+                }
+                None => {
+                    if INTERPRETERS.contains(&name) {
+                        self.hide("an interpreter that is fed by the program");
+                    }
+                    value
+                }
+            },
+            None => {
+                if INTERPRETERS.contains(&name) {
+                    self.hide("an interpreter that is fed by the program");
+                }
+                value
+            }
+        }
+    }
+
+    /// Words that are a command.
+    pub(super) fn words(&mut self, words: Vec<Val>, call: &Call) {
+        // One word with several values is several commands.
+        let many = words.iter().position(|w| matches!(w, Val::Any(..)));
+        if let Some(at) = many {
+            for one in words[at].each() {
+                let mut words = words.clone();
+                words[at] = if matches!(one, Val::Any(..)) { Val::Unknown } else { one };
+                for (i, word) in words.iter_mut().enumerate() {
+                    if i != at && matches!(word, Val::Any(..)) {
+                        *word = Val::Unknown;
+                    }
+                }
+                self.words(words, call);
+            }
+            return;
+        }
+        if self.full() {
+            return;
+        }
+        let mut values: Vec<Value> = Vec::new();
+        for word in &words {
+            match word {
+                Val::List(_, items) => values.extend(items.iter().map(|i| i.value(&self.span))),
+                Val::Dict(..) => {}
+                Val::Name(name) if matches!(name.as_ref(), "None" | "null" | "nil" | "undef") => {}
+                word => values.push(word.value(&self.span)),
+            }
+        }
+        if let [one] = &values[..] {
+            let fed = self.fed(one.clone(), call.opt("input"), call);
+            if fed != *one {
+                self.shell(
+                    &Val::text(&fed.text.unwrap_or_default()),
+                    &Call { pos: Vec::new(), opts: Vec::new() },
+                );
+                return;
+            }
+        } else if let (Some(input), Some(name)) = (call.opt("input"), values.first())
+            && INTERPRETERS.contains(&name.start().rsplit('/').next().unwrap_or_default())
+        {
+            let known: Option<Vec<&str>> = values.iter().map(Value::plain).collect();
+            match (known, input.whole()) {
+                (Some(words), Some(input))
+                    if words.iter().all(|w| {
+                        w.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b))
+                    }) =>
+                {
+                    let text =
+                        format!("{} <<'__HOOKCTL__'\n{input}\n__HOOKCTL__\n", words.join(" "));
+                    self.next.push(Next::Script {
+                        text: Value::known(text, self.span.clone()),
+                        rest: Vec::new(),
+                    });
+                    return;
+                }
+                _ => self.hide("an interpreter that is fed by the program"),
+            }
+        }
+        let cwd = self.elsewhere(call);
+        self.next.push(Next::Words { words: values, cwd, feeds: false });
+    }
+}

@@ -1,0 +1,212 @@
+//! Names: what they stand for, and what their members and elements are.
+
+use super::*;
+
+impl Scan<'_, '_> {
+    /// What a name stands for.
+    pub fn resolve(&mut self, name: &str) -> Val {
+        if let Some(val) = self.env.get(name) {
+            return val.clone();
+        }
+        if matches!(name, "__builtins__" | "__loader__") {
+            self.hide("a program that reaches into its interpreter");
+        }
+        Val::name(name)
+    }
+
+    /// A member of a value.
+    pub fn member(&mut self, val: Val, name: &str) -> Val {
+        if matches!(
+            name,
+            "__globals__"
+                | "__builtins__"
+                | "__subclasses__"
+                | "__getattribute__"
+                | "__loader__"
+                | "__mro__"
+                | "__import__"
+        ) {
+            self.hide("a program that reaches into its interpreter");
+        }
+        match val {
+            Val::Name(from) => {
+                if matches!(
+                    from.as_ref(),
+                    "globalThis"
+                        | "global"
+                        | "window"
+                        | "builtins"
+                        | "Kernel"
+                        | "__builtin__"
+                        | "CORE"
+                        | "CORE.GLOBAL"
+                ) {
+                    return Val::name(name);
+                }
+                if from.as_ref() == "fs" && name == "promises" {
+                    return Val::Name(from);
+                }
+                if matches!(name, "then" | "catch" | "finally") {
+                    return Val::Member((Val::Name(from), name.to_string()).into());
+                }
+                match (from.as_ref(), name) {
+                    ("process.env", _) => return self.variable(&Val::text(name)),
+                    ("sys", "executable") => return Val::text("python3"),
+                    ("process", "execPath") => return Val::text("node"),
+                    _ => {}
+                }
+                let full = format!("{from}.{name}");
+                match self.env.get(&full) {
+                    Some(val) => val.clone(),
+                    None => Val::name(&full),
+                }
+            }
+            Val::Member(inner) => {
+                if inner.1 == "constructor" && name == "constructor" {
+                    self.hide("a program that makes functions from text");
+                }
+                let val = self.bare(Val::Member(inner));
+                let val = if matches!(val, Val::Member(_)) { Val::Unknown } else { val };
+                Val::Member((val, name.to_string()).into())
+            }
+            Val::Dict(_, items) => match items.iter().find(|(k, _)| k == name) {
+                Some((_, val)) => val.clone(),
+                None => Val::Member((Val::Dict(1, items.clone()), name.to_string()).into()),
+            },
+            other => Val::Member((other, name.to_string()).into()),
+        }
+    }
+
+    /// A name or member that is not called.
+    pub fn bare(&mut self, val: Val) -> Val {
+        let calls = matches!(self.lang, Lang::Perl | Lang::Ruby);
+        if let Val::Name(name) = &val {
+            self.escapes(name);
+        }
+        match &val {
+            Val::Name(name) if calls && self.row(name).is_some() => {
+                self.call(val.clone(), Vec::new())
+            }
+            Val::Member(inner) => match (&inner.0, inner.1.as_str()) {
+                (Val::Fed, _) => Val::Fed,
+                (Val::Stored, _) => Val::Stored,
+                (Val::Path(path), "parent" | "dirname") => Val::Path(parent(path).into()),
+                (Val::Path(_), "path") => inner.0.clone(),
+                (Val::Path(_), "name" | "stem" | "suffix" | "parts") => Val::Unknown,
+                (Val::List(..), "length" | "size" | "count") => Val::Scalar,
+                _ if calls
+                    && (self.rows.contains_key(format!(".{}", inner.1).as_str())
+                        || matches!(inner.0, Val::Path(_))
+                            && self.rows.contains_key(format!("Path.{}", inner.1).as_str())) =>
+                {
+                    self.call(val.clone(), Vec::new())
+                }
+                (
+                    Val::List(..) | Val::Glob(_),
+                    "first" | "last" | "sort" | "reverse" | "to_a" | "uniq",
+                ) => inner.0.clone(),
+                _ => val,
+            },
+            _ => val,
+        }
+    }
+
+    /// `x[key]`, `x{key}`.
+    pub fn index(&mut self, val: Val, args: Vec<Arg>) -> Val {
+        let key = args.first().map_or(Val::Unknown, |a| a.val.clone());
+        match &val {
+            Val::Name(name) => {
+                let name = name.as_ref();
+                let all = match name.strip_prefix('$') {
+                    Some(rest) if self.lang == Lang::Perl => {
+                        let list = self
+                            .env
+                            .get(&format!("@{rest}"))
+                            .or_else(|| self.env.get(&format!("%{rest}")));
+                        if let Some(list) = list.cloned() {
+                            return self.index(list, args);
+                        }
+                        rest
+                    }
+                    _ => name,
+                };
+                if matches!(
+                    all,
+                    "os.environ" | "process.env" | "ENV" | "%ENV" | "_ENV" | "_SERVER" | "Deno.env"
+                ) {
+                    return self.variable(&key);
+                }
+                if name == "Dir" && self.lang == Lang::Ruby {
+                    return glob(&key);
+                }
+                match key.whole() {
+                    Some(text) if name == "sys.modules" => Val::name(&text),
+                    Some(text) => self.member(val.clone(), &text),
+                    None => {
+                        let dangerous = matches!(
+                            name,
+                            "globalThis" | "global" | "window" | "require" | "module"
+                        ) || name.contains("__")
+                            || self.rows.get(format!("{name}.").as_str()) == Some(&"!")
+                                && name != "process";
+                        if dangerous && !matches!(key, Val::Scalar) {
+                            self.hide("a function whose name is known only at run time");
+                        }
+                        Val::Unknown
+                    }
+                }
+            }
+            Val::Fed | Val::Stored => val,
+            Val::List(..) if args.iter().any(|a| a.key.is_some()) => val,
+            Val::List(..) | Val::Any(..) => val.element(),
+            Val::Dict(_, items) => match key.whole() {
+                Some(key) => {
+                    items.iter().find(|(k, _)| *k == *key).map_or(Val::Unknown, |(_, v)| v.clone())
+                }
+                None => Val::any(items.iter().map(|(_, v)| v.clone()).collect()),
+            },
+            _ => match key.whole() {
+                Some(text) if self.lang == Lang::Js => self.member(val, &text),
+                _ => Val::Unknown,
+            },
+        }
+    }
+
+    /// An environment variable.
+    pub(super) fn variable(&self, key: &Val) -> Val {
+        match key.whole().as_deref() {
+            Some("HOME" | "USERPROFILE") => Val::text(&self.out.place.home),
+            Some("TMPDIR" | "TMP" | "TEMP") => Val::text("/tmp"),
+            Some("PWD") => Val::text("."),
+            _ => Val::Unknown,
+        }
+    }
+
+    /// The row of a name.
+    pub(super) fn row(&self, name: &str) -> Option<&'static str> {
+        let lower;
+        let name = match self.lang {
+            Lang::Php => {
+                lower = name.to_ascii_lowercase();
+                lower.as_str()
+            }
+            Lang::Js => name.strip_suffix("Sync").unwrap_or(name),
+            _ => name,
+        };
+        if let Some(row) = self.rows.get(name) {
+            return Some(row);
+        }
+        // Perl's functions by their module: the last part says it.
+        if self.lang == Lang::Perl
+            && let Some((_, last)) = name.rsplit_once("::")
+        {
+            return self.rows.get(last).copied();
+        }
+        for (at, _) in name.rmatch_indices('.') {
+            if let Some(row) = self.rows.get(&name[..=at]) {
+                return Some(row);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,267 @@
+//! Texts in quotes: escapes and what is put in between.
+
+use super::*;
+
+impl<'a> Lexer<'a> {
+    /// Behind the opening quote, perhaps of a triple one.
+    pub(super) fn quoted(&mut self, quote: &[u8; 1], style: Style) {
+        if self.lang == Lang::Python {
+            self.python_text(quote[0], style, false);
+        } else {
+            self.text(quote[0], 0, style);
+        }
+    }
+
+    /// Python's text: `self.at` is behind the first quote.
+    pub(super) fn python_text(&mut self, quote: u8, style: Style, interpolates: bool) {
+        let triple = self.peek(0) == quote && self.peek(1) == quote;
+        if triple {
+            self.at += 2;
+        }
+        let style = if interpolates { Style::Full } else { style };
+        self.body(quote, 0, style, triple);
+    }
+
+    pub(super) fn text(&mut self, close: u8, open: u8, style: Style) {
+        self.body(close, open, style, false);
+    }
+
+    /// Text up to its end, as one token or, where it interpolates, as a concatenation.
+    pub(super) fn body(&mut self, close: u8, open: u8, style: Style, triple: bool) {
+        let mut text = String::new();
+        let mut nested = 0_u32;
+        let mut parts = false;
+        let raw = style == Style::Raw;
+        loop {
+            if self.at >= self.end {
+                if close != 0 {
+                    self.good = false;
+                }
+                break;
+            }
+            let byte = self.bytes[self.at];
+            if byte == close && close != 0 && nested == 0 {
+                if !triple {
+                    self.at += 1;
+                    break;
+                }
+                if self.peek(1) == close && self.peek(2) == close {
+                    self.at += 3;
+                    break;
+                }
+            }
+            if byte == b'\n' && !triple && close != 0 && matches!(self.lang, Lang::Python) {
+                self.good = false;
+                break;
+            }
+            if open != 0 && byte == open {
+                nested += 1;
+            } else if open != 0 && byte == close {
+                nested -= 1;
+            }
+            if byte == b'\\' && self.at + 1 < self.end {
+                self.escape(&mut text, raw, close);
+                continue;
+            }
+            if style == Style::Full && self.interpolation(&mut text, &mut parts) {
+                continue;
+            }
+            // Whole characters: everything up to the next ASCII byte.
+            let from = self.at;
+            self.at += 1;
+            while self.at < self.end && self.bytes[self.at] >= 0x80 {
+                self.at += 1;
+            }
+            match self.source.get(from..self.at) {
+                Some(part) => text.push_str(part),
+                None => text.push('\u{fffd}'),
+            }
+        }
+        if parts {
+            self.push(Kind::Text, text);
+            self.push(Kind::Close, ")");
+        } else {
+            self.push(Kind::Text, text);
+        }
+    }
+
+    /// The backslash at `self.at` and what it escapes.
+    pub(super) fn escape(&mut self, text: &mut String, raw: bool, close: u8) {
+        let next = self.bytes[self.at + 1];
+        self.at += 1;
+        if raw {
+            if next == close || next == b'\\' && self.lang != Lang::Python {
+                if self.lang == Lang::Python {
+                    text.push('\\');
+                }
+                text.push(char::from(next));
+                self.at += 1;
+            } else {
+                text.push('\\');
+            }
+            return;
+        }
+        self.at += 1;
+        let plain = match next {
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            b'0' if !self.peek(0).is_ascii_digit() => '\0',
+            b'e' => '\x1b',
+            b'a' | b'b' | b'v' | b'f' => '\x0b',
+            b'\n' => return,
+            b'x' | b'u' | b'U' => {
+                let brace = self.peek(0) == b'{';
+                self.at += usize::from(brace);
+                let most = match next {
+                    _ if brace => 8,
+                    b'x' => 2,
+                    b'u' => 4,
+                    _ => 8,
+                };
+                let from = self.at;
+                while self.at - from < most && self.peek(0).is_ascii_hexdigit() {
+                    self.at += 1;
+                }
+                let code = u32::from_str_radix(&self.source[from..self.at], 16).ok();
+                self.at += usize::from(brace && self.peek(0) == b'}');
+                code.and_then(char::from_u32).unwrap_or('\u{fffd}')
+            }
+            b'0'..=b'7' => {
+                let from = self.at - 1;
+                while self.at - from < 3 && matches!(self.peek(0), b'0'..=b'7') {
+                    self.at += 1;
+                }
+                u32::from_str_radix(&self.source[from..self.at], 8)
+                    .ok()
+                    .and_then(char::from_u32)
+                    .unwrap_or('\u{fffd}')
+            }
+            _ if next >= 0x80 => {
+                self.at -= 1;
+                return;
+            }
+            b'\\' | b'\'' | b'"' | b'`' | b'/' => char::from(next),
+            _ => {
+                if matches!(self.lang, Lang::Python | Lang::Php) && next != close {
+                    text.push('\\');
+                }
+                char::from(next)
+            }
+        };
+        text.push(plain);
+    }
+
+    /// A part of text that is code, if one begins here.
+    pub(super) fn interpolation(&mut self, text: &mut String, parts: &mut bool) -> bool {
+        let (byte, next) = (self.peek(0), self.peek(1));
+        let skip = match (self.lang, byte, next) {
+            (Lang::Python, b'{', b'{') | (Lang::Python, b'}', b'}') => {
+                text.push(char::from(byte));
+                self.at += 2;
+                return true;
+            }
+            (Lang::Python, b'{', _) => 1,
+            (Lang::Js, b'$', b'{') | (Lang::Ruby, b'#', b'{') => 2,
+            (Lang::Php, b'{', b'$') => 1,
+            (Lang::Perl, b'@' | b'$', b'{') => 2,
+            (Lang::Php, b'$', b'{') => 2,
+            (Lang::Perl | Lang::Php, b'$', _) if word(next) || next == b'$' => 0,
+            (Lang::Perl, b'@', _) if word(next) && !next.is_ascii_digit() => 0,
+            _ => return false,
+        };
+        if !*parts {
+            *parts = true;
+            self.push(Kind::Open, "(");
+        }
+        self.push(Kind::Text, std::mem::take(text));
+        self.push(Kind::Op, JOIN);
+        if skip == 0 {
+            let from = self.at;
+            self.at += 1;
+            while word(self.peek(0))
+                || self.lang == Lang::Perl && self.starts("::") && word(self.peek(2))
+            {
+                self.at += if self.peek(0) == b':' { 2 } else { 1 };
+            }
+            if self.at == from + 1 {
+                self.at += 1;
+            }
+            let whole = !(self.peek(0) == b'['
+                || self.peek(0) == b'{' && self.lang == Lang::Perl
+                || self.starts("->"));
+            if whole {
+                self.push(Kind::Name, self.source.get(from..self.at).unwrap_or_default());
+            } else {
+                self.element(from);
+            }
+        } else {
+            let name = matches!((self.lang, byte), (Lang::Perl | Lang::Php, b'$' | b'@'))
+                && word(self.peek(2));
+            let sigil = &self.source[self.at..=self.at];
+            let from = self.at + skip;
+            self.at = from;
+            if self.depth >= MAX_DEPTH {
+                self.bad();
+                return true;
+            }
+            self.depth += 1;
+            let outer = std::mem::replace(&mut self.resume, 0);
+            let before = self.out.len();
+            self.push(Kind::Open, "(");
+            self.code(true);
+            self.resume = outer;
+            self.depth -= 1;
+            if name && self.out.len() == before + 2 {
+                // `${name}`
+                let inner = format!("{sigil}{}", self.out[before + 1].text);
+                self.out[before + 1].text = inner.into();
+            }
+            self.push(Kind::Close, ")");
+        }
+        self.push(Kind::Op, JOIN);
+        true
+    }
+
+    /// `$h{x}`, `$l[0]`, `$o->x` inside text: only Perl's environment is looked up.
+    pub(super) fn element(&mut self, from: usize) {
+        let key = self.at;
+        let close = match self.peek(0) {
+            b'[' => b']',
+            b'{' => b'}',
+            _ => 0,
+        };
+        if close == 0 {
+            self.at += 2;
+            while word(self.peek(0)) {
+                self.at += 1;
+            }
+        } else {
+            while self.at < self.end && self.bytes[self.at] != close && self.bytes[self.at] != b'\n'
+            {
+                if matches!(self.bytes[self.at], b'`' | b'(') {
+                    self.good = false;
+                }
+                self.at += 1;
+            }
+            self.at += usize::from(self.peek(0) == close);
+        }
+        if self.source.get(from..key) == Some("$ENV") {
+            let name = self.source.get(key + 1..self.at.saturating_sub(1)).unwrap_or_default();
+            self.push(Kind::Name, "%ENV");
+            self.push(Kind::Open, "[");
+            self.push(Kind::Text, name.trim_matches(['"', '\'']));
+            self.push(Kind::Close, "]");
+        } else {
+            self.push(Kind::Lost, "");
+        }
+    }
+
+    /// Text that a shell runs.
+    pub(super) fn shell(&mut self, close: u8, open: u8) {
+        self.push(Kind::Name, QX);
+        self.push(Kind::Open, "(");
+        self.text(close, open, Style::Full);
+        self.push(Kind::Close, ")");
+    }
+}

@@ -1,0 +1,398 @@
+//! Keywords, definitions and imports.
+
+use super::*;
+
+impl Scan<'_, '_> {
+    pub(super) fn primary_or_none(&mut self, c: &mut Cursor, params: &Val) -> (Val, Target) {
+        match c.peek(0) {
+            Some(t) if !matches!(t.kind, Kind::Close | Kind::End | Kind::Op) => {
+                self.primary(c, params)
+            }
+            _ => (Val::Unknown, Target::None),
+        }
+    }
+
+    /// A keyword at the cursor: true = it was handled.
+    pub(super) fn keyword(
+        &mut self,
+        c: &mut Cursor,
+        text: &str,
+        line: &mut Line,
+        args: &mut Vec<Arg>,
+        params: &mut Val,
+    ) -> bool {
+        use Lang::{Js, Lua, Perl, Php, Python, R, Ruby};
+        let lang = self.lang;
+        // A key or a member of that name.
+        if c.is(1, Kind::Op, ":") && !matches!(lang, Python)
+            || c.is(1, Kind::Op, "=>") && lang != Js
+        {
+            return false;
+        }
+        match (lang, text) {
+            (Python, "import") | (Python, "from") if line.cur.is_none() && line.op.is_none() => {
+                self.python_import(c)
+            }
+            (Js, "import") if !c.is(1, Kind::Open, "(") && !c.is(1, Kind::Op, ".") => {
+                self.js_import(c)
+            }
+            (Perl, "use" | "no" | "package") | (Php, "use" | "namespace") => {
+                while c.peek(0).is_some_and(|t| t.kind != Kind::End) {
+                    if c.is(0, Kind::Open, "{") || c.is(0, Kind::Name, "lib") {
+                        break;
+                    }
+                    c.at += 1;
+                }
+            }
+            (_, "def" | "function" | "sub" | "fn" | "func")
+                if lang != R || c.is(1, Kind::Open, "(") =>
+            {
+                c.at += 1;
+                self.define(c);
+                line.drop();
+            }
+            (_, "class") => {
+                c.at += 1;
+                self.class = c.word(0).to_string();
+                c.at += usize::from(!self.class.is_empty());
+                line.drop();
+            }
+            (Python, "lambda") => {
+                c.at += 1;
+                while c.peek(0).is_some_and(|t| t.kind != Kind::End) && !c.op(":") {
+                    if c.peek(0).is_some_and(|t| matches!(t.kind, Kind::Open | Kind::Close)) {
+                        break;
+                    }
+                    let name = c.word(0).to_string();
+                    if !name.is_empty() && !c.is(1, Kind::Op, ".") {
+                        self.bind(&name, params.clone(), false);
+                    }
+                    c.at += 1;
+                }
+                if c.op(":") {
+                    c.at += 1;
+                }
+                line.drop();
+            }
+            (Python | Ruby | Lua | R, "for") => {
+                self.looped(c, line);
+                let val = line.value();
+                if let Some(val) = val {
+                    args.push(Arg { key: line.key.take(), val, block: false });
+                }
+                c.at += 1;
+                let from = c.at;
+                let mut names = Vec::new();
+                while c.at - from < 20 && !matches!(c.word(0), "in" | "")
+                    || c.op(",")
+                    || c.is(0, Kind::Open, "(")
+                    || c.is(0, Kind::Close, ")")
+                {
+                    if c.at - from > 20 {
+                        break;
+                    }
+                    if !c.word(0).is_empty() {
+                        names.push(Target::Name(c.word(0).to_string()));
+                    }
+                    c.at += 1;
+                }
+                if c.word(0) == "in" {
+                    c.at += 1;
+                    line.loops = names;
+                }
+                line.guarded = true;
+            }
+            (Perl, "for" | "foreach") => {
+                // The statement before it is complete; `$_` or the named variable runs over what follows.
+                line.drop();
+                c.at += 1;
+                while matches!(c.word(0), "my" | "our") {
+                    c.at += 1;
+                }
+                let mut name = "$_".to_string();
+                if c.word(0).starts_with('$') && c.is(1, Kind::Open, "(") {
+                    name = c.word(0).to_string();
+                    c.at += 1;
+                }
+                line.loops = vec![Target::Name(name)];
+                line.guarded = true;
+                if c.is(0, Kind::Open, "(") {
+                    let (val, _) = self.primary(c, &Val::Unknown);
+                    line.cur = Some(val);
+                    self.looped(c, line);
+                }
+            }
+            (Js, "of") | (Js, "in") if line.cur.is_some() => {
+                c.at += 1;
+                line.loops = vec![std::mem::replace(&mut line.last, Target::None)];
+                line.drop();
+            }
+            (Php, "as") => {
+                c.at += 1;
+                let val = line.value().unwrap_or(Val::Unknown).element();
+                while c.peek(0).is_some_and(|t| t.kind == Kind::Name || t.kind == Kind::Op) {
+                    let name = c.word(0).to_string();
+                    if name.starts_with('$') {
+                        self.bind(&name, val.clone(), false);
+                    }
+                    c.at += 1;
+                }
+            }
+            (Python, "as") => {
+                c.at += 1;
+                let val = line.cur.take().unwrap_or(Val::Unknown);
+                let name = c.word(0).to_string();
+                if !name.is_empty() {
+                    c.at += 1;
+                    self.bind(&name, val, false);
+                }
+            }
+            (Python, "if") if line.cur.is_some() => {
+                c.at += 1;
+                self.looped(c, line);
+                let left = line.cur.take();
+                line.alts.extend(left);
+                line.op = None;
+            }
+            (Perl | Ruby, "if" | "unless" | "while" | "until")
+            | (
+                _,
+                "if" | "while" | "elif" | "elsif" | "unless" | "until" | "switch" | "case"
+                | "catch",
+            ) => {
+                c.at += 1;
+                self.looped(c, line);
+                line.drop();
+                line.guarded = true;
+            }
+            (Python | Ruby | Perl | Lua | Php, "or" | "xor") => {
+                c.at += 1;
+                let left = line.cur.take();
+                line.alts.extend(left);
+                line.op = None;
+            }
+            (Python | Ruby | Perl | Lua | Php, "and") => {
+                c.at += 1;
+                line.drop();
+            }
+            (Python | Ruby | Lua | Js | Php | R, "else") => {
+                c.at += 1;
+                line.drop();
+            }
+            (Ruby, "do") | (Ruby, "then") | (Lua, "do") | (Lua, "then") => {
+                c.at += 1;
+                self.looped(c, line);
+                line.drop();
+                if lang == Ruby && c.op("|") {
+                    self.block_params(c, params);
+                }
+                line.guarded = true;
+            }
+            (Perl, "do" | "eval") if c.is(1, Kind::Open, "{") => c.at += 1,
+            (Ruby | Lua, "end" | "begin" | "ensure" | "rescue" | "repeat") => {
+                c.at += 1;
+                self.comma(c, line, args, Stop::All);
+                self.statement(c, line);
+            }
+            (Python, "in" | "is" | "not") | (Js, "instanceof") => {
+                c.at += 1;
+                line.drop();
+            }
+            (
+                _,
+                "return" | "yield" | "my" | "our" | "local" | "state" | "not" | "new" | "async"
+                | "throw" | "raise" | "try" | "finally" | "next" | "last" | "static" | "public"
+                | "private" | "export" | "default",
+            )
+            | (Js, "const" | "let" | "var" | "typeof" | "void" | "delete" | "await")
+            | (
+                Python,
+                "await" | "assert" | "del" | "pass" | "global" | "with" | "except" | "nonlocal",
+            )
+            | (Ruby, "module" | "when")
+            | (Php, "global" | "const")
+                if !c.is(1, Kind::Op, "=") && !c.is(1, Kind::Op, ".") =>
+            {
+                c.at += 1;
+                line.drop();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// `|a, (b, c)|` of a block.
+    pub(super) fn block_params(&mut self, c: &mut Cursor, params: &Val) {
+        c.at += 1;
+        let mut i = 0;
+        while c.at < c.tokens.len() && i < 20 && !c.op("|") {
+            let name = c.word(0).to_string();
+            if !name.is_empty() {
+                self.bind(&name, if i == 0 { params.clone() } else { Val::Unknown }, false);
+            }
+            i += 1;
+            c.at += 1;
+        }
+        if c.op("|") {
+            c.at += 1;
+        }
+    }
+
+    /// Behind `def` and its like: the name and the parameters.
+    pub(super) fn define(&mut self, c: &mut Cursor) {
+        let mut name = String::new();
+        while c.peek(0).is_some_and(|t| {
+            t.kind == Kind::Name || t.kind == Kind::Op && (t.text == "." || t.text == "*")
+        }) {
+            name = c.word(0).to_string();
+            c.at += 1;
+        }
+        if name == "__init__" || name == "constructor" || name == "initialize" {
+            name = self.class.clone();
+        }
+        let known = self.calls.get(&name).cloned();
+        let param =
+            |i: usize| known.as_ref().and_then(|k| k.get(i).cloned()).unwrap_or(Val::Unknown);
+        if self.lang == Lang::Perl {
+            let all = known.clone().unwrap_or_else(|| vec![Val::Unknown]);
+            self.bind("@_", Val::list(all), false);
+        }
+        if !c.is(0, Kind::Open, "(") {
+            return;
+        }
+        c.at += 1;
+        let (mut depth, mut i, mut first, mut own) = (0, 0, true, false);
+        while let Some(token) = c.peek(0) {
+            match token.kind {
+                Kind::Open => depth += 1,
+                Kind::Close if depth == 0 => {
+                    c.at += 1;
+                    break;
+                }
+                Kind::Close => depth -= 1,
+                Kind::Op if depth == 0 && token.text == "," => {
+                    i += usize::from(!std::mem::take(&mut own));
+                    first = true;
+                }
+                Kind::Name => {
+                    let typed = self.lang == Lang::Php && !token.text.starts_with('$');
+                    if first && !typed && token.text != "self" && token.text != "cls" {
+                        first = false;
+                        self.bind(&token.text, param(i), false);
+                    } else if first && !typed {
+                        // The object itself is no argument of the call.
+                        own = true;
+                    }
+                }
+                Kind::Text if depth == 0 && !first => {
+                    // A default.
+                    if let Some(name) =
+                        c.tokens[..c.at].iter().rev().take(3).find(|t| t.kind == Kind::Name)
+                    {
+                        self.bind(&name.text, Val::text(&token.text), true);
+                    }
+                }
+                _ => {}
+            }
+            c.at += 1;
+        }
+    }
+
+    pub(super) fn python_import(&mut self, c: &mut Cursor) {
+        let from = c.word(0) == "from";
+        c.at += 1;
+        let mut module = String::new();
+        if from {
+            while c.peek(0).is_some_and(|t| t.kind != Kind::End) && c.word(0) != "import" {
+                module.push_str(&c.tokens[c.at].text);
+                c.at += 1;
+            }
+            c.at += usize::from(c.word(0) == "import");
+        }
+        let mut bracket = false;
+        loop {
+            let mut name = String::new();
+            while let Some(token) = c.peek(0) {
+                match token.kind {
+                    Kind::Open => bracket = true,
+                    Kind::Name if token.text != "as" => name.push_str(&token.text),
+                    Kind::Op if token.text == "." => name.push('.'),
+                    Kind::Op if token.text == "*" => name.push('*'),
+                    Kind::End if bracket => {}
+                    _ => break,
+                }
+                c.at += 1;
+            }
+            let whole = if from { format!("{module}.{name}") } else { name.clone() };
+            if name == "*" {
+                self.star(&module);
+            } else if c.word(0) == "as" {
+                let local = c.word(1).to_string();
+                c.at += 2;
+                self.bind(&local, Val::name(&whole), false);
+            } else if from {
+                self.bind(&name, Val::name(&whole), false);
+            } else {
+                // `import os` unbinds what the name stood for.
+                let root = name.split('.').next().unwrap_or_default();
+                self.env.remove(root);
+            }
+            if bracket && c.is(0, Kind::Close, ")") {
+                c.at += 1;
+                break;
+            }
+            if !c.op(",") {
+                break;
+            }
+            c.at += 1;
+        }
+    }
+
+    /// `from os import *`: every row of that module.
+    pub(super) fn star(&mut self, module: &str) {
+        let rows: Vec<&'static str> = self.rows.keys().copied().collect();
+        for row in rows {
+            if let Some(name) = row.strip_prefix(module).and_then(|r| r.strip_prefix('.'))
+                && !name.is_empty()
+                && !name.contains('.')
+            {
+                self.bind(name, Val::name(row), false);
+            }
+        }
+    }
+
+    pub(super) fn js_import(&mut self, c: &mut Cursor) {
+        c.at += 1;
+        let from = c.at;
+        while c.peek(0).is_some_and(|t| t.kind != Kind::Text && t.text != ";") {
+            c.at += 1;
+        }
+        let Some(module) = c.peek(0).filter(|t| t.kind == Kind::Text) else { return };
+        let module = module_name(&module.text);
+        let mut at = from;
+        let mut inside = false;
+        while at < c.at {
+            let token = &c.tokens[at];
+            let renamed = c.tokens.get(at + 1).is_some_and(|t| t.text == "as");
+            let local = if renamed { c.tokens.get(at + 2) } else { Some(token) };
+            match (&token.kind, local) {
+                (Kind::Open, _) => inside = true,
+                (Kind::Close, _) => inside = false,
+                (Kind::Name, Some(_)) if matches!(token.text.as_ref(), "from" | "type") => {}
+                (Kind::Name | Kind::Op, Some(local)) if local.kind == Kind::Name => {
+                    let val = if inside && token.text != "default" {
+                        Val::name(&format!("{module}.{}", token.text))
+                    } else {
+                        Val::name(&module)
+                    };
+                    let local = local.text.to_string();
+                    self.bind(&local, val, false);
+                    at += if renamed { 2 } else { 0 };
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        c.at += 1;
+    }
+}

@@ -1,0 +1,219 @@
+//! The commands of database clients that are no SQL, and the databases that have none.
+
+use super::*;
+
+/// psql's and mysql's `\x`.
+pub(super) fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+    let (name, rest) = match text.strip_prefix('!') {
+        Some(rest) => ("!", rest),
+        None => text.split_once([' ', '\t']).unwrap_or((text, "")),
+    };
+    let rest = rest.trim();
+    let quoted = |t: &str| t.trim_matches(['\'', '"']).to_string();
+    let script = |t: &str| Next::Script { text: Value::known(t, span.clone()), rest: Vec::new() };
+    let mut file = |word: Word, t: &str, next: &mut Vec<Next>| match t.strip_prefix('|') {
+        Some(command) => next.push(script(command)),
+        None if !t.is_empty() => out.path(
+            word,
+            &Value::known(quoted(t), span.clone()),
+            Extent::Exact,
+            Grade::Certain,
+            Source::Code,
+        ),
+        None => {}
+    };
+    match name {
+        "!" => next.push(script(rest)),
+        "copy" => {
+            let lower = rest.to_ascii_lowercase();
+            let to = lower.rfind(" to ");
+            let from = lower.rfind(" from ");
+            let (word, at) = match (to, from) {
+                (Some(to), from) if from.is_none_or(|f| f < to) => (Word::Write, to + 4),
+                (_, Some(from)) => (Word::Read, from + 6),
+                _ => return,
+            };
+            let target = rest.get(at..).unwrap_or_default().trim();
+            if let Some(command) =
+                target.get(8..).filter(|_| target.to_ascii_lowercase().starts_with("program "))
+            {
+                next.push(script(&quoted(command.trim())));
+            } else {
+                let name = match target.strip_prefix('\'') {
+                    Some(inner) => inner.split('\'').next(),
+                    None => target.split_whitespace().next(),
+                };
+                file(
+                    word,
+                    name.filter(|n| {
+                        !matches!(
+                            n.to_ascii_lowercase().as_str(),
+                            "stdout" | "stdin" | "pstdout" | "pstdin"
+                        )
+                    })
+                    .unwrap_or_default(),
+                    next,
+                );
+            }
+            if word == Word::Read {
+                out.push(WRITE, Grade::Certain, Source::Code, span.clone());
+            }
+        }
+        "o" | "out" | "g" | "w" | "write" | "s" | "T" | "tee" => file(Word::Write, rest, next),
+        "i" | "ir" | "include" | "include_relative" | "." | "source" => {
+            file(Word::Read, rest, next)
+        }
+        "system" => next.push(script(rest)),
+        "gexec" | "e" | "edit" | "ef" | "ev" => {
+            out.unknown("a client command that runs what nobody reads", span.clone())
+        }
+        _ => {}
+    }
+    if text.contains('`') && name != "!" {
+        out.unknown("a client command with a command in it", span.clone());
+    }
+}
+
+/// sqlite's and duckdb's `.x`.
+pub(super) fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+    let mut words = text.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let rest = text.trim_start().get(name.len()..).unwrap_or_default().trim();
+    let last = words.clone().last().unwrap_or_default().trim_matches(['\'', '"']).to_string();
+    let first = words
+        .find(|w| !w.starts_with('-'))
+        .unwrap_or_default()
+        .trim_matches(['\'', '"'])
+        .to_string();
+    let mut file = |word: Word, name: &str| {
+        if !name.is_empty() && !matches!(name, "stdout" | "off" | "-x" | "-e") {
+            out.path(
+                word,
+                &Value::known(name, span.clone()),
+                Extent::Exact,
+                Grade::Certain,
+                Source::Code,
+            );
+        }
+    };
+    let is = |names: &[&str]| name.len() > 2 && names.iter().any(|n| n.starts_with(name));
+    if is(&["shell", "system"]) {
+        next.push(Next::Script { text: Value::known(rest, span.clone()), rest: Vec::new() });
+    } else if is(&["output", "once", "dump_to", "log", "trace"]) {
+        match rest.strip_prefix('|') {
+            Some(command) => next
+                .push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() }),
+            None => file(Word::Write, &first),
+        }
+    } else if is(&["read"]) {
+        match rest.strip_prefix('|') {
+            Some(command) => next
+                .push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() }),
+            None => file(Word::Read, &first),
+        }
+    } else if is(&["backup", "save", "clone"]) {
+        file(Word::Write, &last);
+    } else if is(&["import"]) {
+        match rest.trim_matches(['\'', '"']).strip_prefix('|') {
+            Some(_) => out.unknown("a client command with a command in it", span.clone()),
+            None => file(Word::Read, &first),
+        }
+        out.push(WRITE, Grade::Certain, Source::Code, span.clone());
+    } else if is(&["restore"]) {
+        file(Word::Read, &last);
+        out.push(DROP, Grade::Certain, Source::Code, span.clone());
+    } else if is(&["open"]) {
+        file(Word::Read, &last);
+        file(Word::Write, &last);
+    } else if is(&["load"]) {
+        out.unknown("a database that loads code", span.clone());
+    } else if is(&["cd"]) || name == "cd" {
+        out.cwd = None;
+    } else if is(&["archive", "excel"]) || name == "ar" || name.starts_with('w') {
+        out.unknown("a client command that writes files", span.clone());
+    }
+}
+
+/// redis-cli's words.
+pub fn redis(out: &mut Emitter, words: &[Value], span: &Range<usize>) {
+    let text =
+        |n: usize| words.get(n).and_then(Value::plain).unwrap_or_default().to_ascii_uppercase();
+    let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
+    match text(0).as_str() {
+        "" if words.is_empty() => {}
+        "FLUSHALL" | "FLUSHDB" | "SWAPDB" => push(DROP),
+        "SHUTDOWN" | "REPLICAOF" | "SLAVEOF" | "FAILOVER" | "DEBUG" | "MIGRATE" => push(WRITE),
+        "CONFIG" if text(1) == "SET" => {
+            push(WRITE);
+            if matches!(text(2).as_str(), "DIR" | "DBFILENAME")
+                && let Some(dir) = words.get(3)
+            {
+                out.path(Word::Write, dir, Extent::Tree, Grade::Certain, Source::Code);
+            }
+        }
+        "EVAL" | "EVALSHA" | "FCALL" | "SCRIPT" | "FUNCTION" | "MODULE" | "" => {
+            push(WRITE);
+            out.unknown("code that runs in a database", span.clone());
+        }
+        "GET" | "MGET" | "KEYS" | "SCAN" | "INFO" | "PING" | "EXISTS" | "TTL" | "PTTL" | "TYPE"
+        | "HGET" | "HGETALL" | "HMGET" | "HKEYS" | "HLEN" | "LRANGE" | "LLEN" | "SMEMBERS"
+        | "SCARD" | "SISMEMBER" | "ZRANGE" | "ZSCORE" | "ZCARD" | "DBSIZE" | "MONITOR"
+        | "CLIENT" | "CONFIG" | "MEMORY" | "STRLEN" | "ECHO" | "TIME" | "LASTSAVE" | "SLOWLOG"
+        | "XRANGE" | "XLEN" | "XINFO" | "SELECT" | "AUTH" | "HELLO" | "COMMAND" | "ROLE"
+        | "SSCAN" | "HSCAN" | "ZSCAN" | "OBJECT" | "SUBSCRIBE" | "PSUBSCRIBE" | "CLUSTER"
+        | "ZRANGEBYSCORE" | "ZREVRANGE" | "HEXISTS" | "GETRANGE" | "LINDEX" => {}
+        _ => push(WRITE),
+    }
+}
+
+/// mongosh's JavaScript: the methods that say what they do.
+pub fn mongo(out: &mut Emitter, text: &str, span: &Range<usize>) {
+    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let mut push = |word: Word| out.push(word, Grade::Certain, Source::Code, span.clone());
+    let has = |names: &[&str]| names.iter().any(|n| squeezed.contains(n));
+    if has(&[
+        ".dropDatabase(",
+        ".drop(",
+        ".dropCollection(",
+        "dropDatabase:",
+        ".dropIndexes(",
+        ".dropAllUsers(",
+    ]) {
+        push(DROP);
+    } else if has(&[
+        ".deleteMany({})",
+        ".deleteMany()",
+        ".remove({})",
+        ".remove()",
+        ".updateMany({},",
+        ".update({},",
+    ]) {
+        push(ALL);
+    } else if has(&[
+        ".delete",
+        ".remove(",
+        ".insert",
+        ".update",
+        ".replaceOne(",
+        ".findOneAnd",
+        ".findAndModify(",
+        ".bulkWrite(",
+        ".create",
+        ".rename",
+        ".save(",
+        "runCommand(",
+        "adminCommand(",
+        ".dropUser(",
+        ".dropIndex(",
+        ".grant",
+        ".revoke",
+        "$out",
+        "$merge",
+        ".shutdownServer(",
+    ]) {
+        push(WRITE);
+    }
+    if has(&["runProgram(", "run(", "load(", "eval(", "require("]) && !squeezed.contains(".run(") {
+        out.unknown("code that runs in a database client", span.clone());
+    }
+}
