@@ -258,6 +258,8 @@ pub fn joined(values: &[Value]) -> Next {
         by = by.max(value.by);
         known &= value.text.is_some();
         match (&value.text, &value.outline) {
+            // A glob's escapes are taken away before the text is read again.
+            (Some(word), _) if value.glob => text.push_str(&path::unescaped(word)),
             (Some(word), _) | (None, Some(word)) => text.push_str(word),
             (None, None) => text.push(BLANK),
         }

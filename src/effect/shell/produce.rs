@@ -219,6 +219,9 @@ impl Walker<'_> {
         let operands: Vec<&Value> = args.iter().filter(|a| !a.start().starts_with('-')).collect();
         match name.as_str() {
             "echo" => decode::echo(args).map(Feed::Text),
+            "printf" if args.first().and_then(Value::plain) == Some("-v") => {
+                Some(Feed::Text(String::new()))
+            }
             "printf" => decode::printf(args).map(Feed::Text),
             "xargs" if args.is_empty() => passed(fed),
             "cat" | "tee" => {

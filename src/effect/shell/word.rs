@@ -392,7 +392,9 @@ impl Walker<'_> {
 pub fn atoms_of(value: &Value) -> Vec<Atom> {
     match (&value.text, &value.prefix) {
         (Some(text), _) if value.glob => {
-            text.chars().map(|c| Atom::Ch(c, Quote::Pattern)).collect()
+            // A pattern's own blanks split, those of what it fits nobody knows.
+            let quote = |c: char| if c.is_whitespace() { Quote::Quoted } else { Quote::Pattern };
+            text.chars().map(|c| Atom::Ch(c, quote(c))).collect()
         }
         (Some(text), _) => quoted(text),
         (None, Some(prefix)) => {
