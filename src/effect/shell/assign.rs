@@ -192,7 +192,10 @@ pub fn marked(name: &str, value: Option<&str>) -> Marked {
             // Agents switch pagers and prompts off all the time.
             Some(
                 "" | "cat" | "true" | ":" | "less" | "less -F" | "more" | "echo" | "false"
-                | "/bin/true" | "/bin/cat",
+                | "/bin/true" | "/bin/cat" | "none" | "vim" | "vi" | "nvim" | "nano" | "emacs"
+                | "code --wait" | "ccache" | "sccache" | "gcc" | "g++" | "cc" | "c++" | "clang"
+                | "clang++" | "musl-gcc" | "bash" | "zsh" | "/bin/sh" | "/bin/bash" | "/bin/zsh"
+                | "/usr/bin/bash" | "/usr/bin/zsh",
             ) => Marked::No,
             _ => Marked::Runs,
         };

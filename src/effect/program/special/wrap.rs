@@ -210,6 +210,10 @@ pub fn interpreter(
         }
         return;
     }
+    if dry && values.is_empty() {
+        // `node --check FILE` runs nothing.
+        return;
+    }
     if call.parsed.has(mark::MODULE) {
         // `python -m http.server`: a module that the tables know.
         let module = call.parsed.option("-m").and_then(|o| o.value.clone());
