@@ -3,7 +3,7 @@
 use super::super::effects::{Call, Next, joined, role};
 use super::super::table::{Program, Role, mark, program as find};
 use crate::effect::path::split;
-use crate::effect::value::{BLANK, Emitter, Value};
+use crate::effect::value::{BLANK, Emitter, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// How many rows of items parallel is followed for.
@@ -286,6 +286,13 @@ pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emit
     if call.name == "env" && values.first().and_then(Value::plain) == Some("-") {
         // The old spelling of -i.
         values.remove(0);
+    }
+    // `env $(cat .env | xargs) npm start`: a file's settings, as much as `source .env`.
+    let settings =
+        |v: &Value| v.text.is_none() && matches!(v.by, Printer::File | Printer::Settings);
+    while values.len() > 1 && settings(&values[0]) && values[1..].iter().any(|v| v.text.is_some()) {
+        let value = values.remove(0);
+        out.push(Word::Code, Grade::Certain, Source::Program, value.span);
     }
     for option in &call.parsed.options {
         if option.spec.is_some_and(|s| s.marks & mark::SPLITS != 0)
