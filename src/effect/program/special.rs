@@ -14,6 +14,7 @@ mod wrap;
 pub use files::found;
 use files::{dd, fd, find, gzip, ln, tar};
 pub use git::key_runs as git_key_runs;
+pub use network::transfer;
 use remote::{copy, download, ssh, ssh_settings};
 use wrap::{env, interpreter, parallel, shell, xargs};
 pub use wrap::{fill, replace};
@@ -189,7 +190,7 @@ pub fn run(
             let Some((host, words)) = values.split_first() else { return true };
             out.contact(host, true, Source::Operand);
             let told: Vec<&str> = words.iter().map(Value::start).collect();
-            super::code::transfer(out, &told, &call.span, next);
+            transfer(out, &told, &call.span, next);
             if told.is_empty() {
                 next.push(Next::Stdin { lang: "sftp" });
             }

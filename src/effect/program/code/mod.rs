@@ -25,7 +25,6 @@ use super::effects::Next;
 use crate::effect::value::{BLANK, Emitter, Value};
 use crate::effect::{Grade, Source, Word};
 
-pub use small::transfer;
 pub use sql::redis;
 
 /// What a number known only at run time looks like in a value.
@@ -78,7 +77,7 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
         "sftp" => {
             for line in text.lines() {
                 let words: Vec<&str> = line.split_whitespace().collect();
-                small::transfer(out, &words, &span, next);
+                super::special::transfer(out, &words, &span, next);
             }
         }
         "mongo" => sql::mongo(out, text, &span),
