@@ -13,3 +13,4 @@ pub mod table;
 
 pub use effects::{Call, Next, run};
 pub use options::{Parsed, parse};
+pub use special::git_key_runs;

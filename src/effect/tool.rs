@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::program::code;
 use super::value::{Emitter, Value, host_of};
 use super::{Analysis, Extent, Grade, Place, Source, Word, shell};
 use crate::event::Event;
@@ -199,7 +200,12 @@ fn mcp(out: &mut Emitter, name: &str, input: &Json) {
         .iter()
         .find(|p| p.name.starts_with("mcp__") && crate::rule::glob::matches(p.name, name));
     let Some(program) = known else {
-        let word = if only_reads(name) { Word::Read } else { Word::Execute };
+        let from = out.analysis.effects.len();
+        statement(out, name, input);
+        let word = match only_reads(name) && out.analysis.effects.len() == from {
+            true => Word::Read,
+            false => Word::Execute,
+        };
         out.push(word, Grade::Certain, Source::Tool, 0..0);
         leaves(out, input, word == Word::Execute);
         return;
@@ -210,6 +216,18 @@ fn mcp(out: &mut Emitter, name: &str, input: &Json) {
     if !program.complete {
         let writes = |word: &Word| !matches!(word, Word::Read | Word::Network);
         leaves(out, input, program.effects.iter().any(writes));
+    }
+}
+
+/// A statement that a tool hands to a database.
+fn statement(out: &mut Emitter, name: &str, input: &Json) {
+    let Some(map) = input.as_object() else { return };
+    for (key, value) in map {
+        let own = matches!(key.as_str(), "sql" | "statement" | "sql_query")
+            || key == "query" && (name.ends_with("__query") || name.contains("sql"));
+        if let (true, Json::String(text)) = (own, value) {
+            code::emit(out, "sql", &Value::known(text.clone(), 0..0), &mut Vec::new());
+        }
     }
 }
 
@@ -351,7 +369,7 @@ fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
             Json::String(text) => {
                 let path = text.strip_prefix("file://").unwrap_or(text);
                 let shaped = (path.starts_with('/') && !path.starts_with("//")
-                    || path.starts_with("~/")
+                    || ["~/", "./", "../"].iter().any(|start| path.starts_with(start))
                     || path == "~")
                     && path.len() < 4096
                     && !path.contains('\n');

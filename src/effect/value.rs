@@ -138,6 +138,8 @@ pub struct Emitter<'a> {
     pub command: Option<usize>,
     /// Files that are written in the call (as resolved), with their text where it is literal.
     pub written: std::collections::HashMap<String, Option<String>>,
+    /// Directories that the call fills with what it fetches.
+    pub fetched: Vec<String>,
     noted: bool,
     /// There were more effects than are listed.
     full: bool,
@@ -153,8 +155,25 @@ impl<'a> Emitter<'a> {
             cwd: (!place.cwd.is_empty()).then(|| path::normalise(&place.cwd)),
             command: None,
             written: std::collections::HashMap::new(),
+            fetched: Vec::new(),
             noted: false,
             full: false,
+        }
+    }
+
+    /// Does the path lie where the call put what it fetched?
+    pub fn is_fetched(&self, path: &str) -> bool {
+        let below =
+            |dir: &String| path.strip_prefix(dir.as_str()).is_some_and(|r| r.starts_with('/'));
+        self.fetched.iter().any(below)
+    }
+
+    /// That directory gets what the call fetches.
+    pub fn fetch_into(&mut self, dir: &Value) {
+        if let Spot::At(target) = self.spot(dir, Extent::Tree, true)
+            && self.fetched.len() < 20
+        {
+            self.fetched.push(target.resolved);
         }
     }
 
@@ -322,6 +341,28 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// Deleting what a value names: of a link that is the link, not what it leads to, unless the
+    /// text goes on behind it (`link/`, `link/.`).
+    pub fn unlink(&mut self, value: &Value, extent: Extent) {
+        let from = self.analysis.effects.len();
+        self.path(Word::Delete, value, extent, Grade::Certain, Source::Operand);
+        let Some(text) = value.plain() else { return };
+        let (_, last) = path::split(text);
+        let Some(Effect { path: Some(target), .. }) = self.analysis.effects.get_mut(from) else {
+            return;
+        };
+        if target.lexical == target.resolved
+            || matches!(last, "" | "." | "..")
+            || matches!(target.extent, Extent::Below | Extent::Children | Extent::Glob)
+        {
+            return;
+        }
+        let (dir, name) = path::split(&target.lexical);
+        let cwd = self.cwd.clone().unwrap_or_default();
+        let dir = self.resolver.resolve(dir, &cwd);
+        target.resolved = path::normalise(&format!("{dir}/{name}"));
+    }
+
     /// Reading what a glob names: the files that are there, unless the call may have made more.
     fn read_glob(
         &mut self,
@@ -377,6 +418,13 @@ pub fn host_of(value: &Value) -> Option<String> {
         (None, Some(prefix)) => (prefix.as_str(), false),
         _ => return None,
     };
+    // URL parsers take `\\` for `/`, and need no slash behind the scheme.
+    let web = text.get(..6).is_some_and(|t| t.to_ascii_lowercase().starts_with("http"));
+    let slashes = text.split_once(':').filter(|(scheme, rest)| {
+        web && matches!(scheme.len(), 4 | 5) && rest.starts_with(['/', '\\'])
+    });
+    let unified = slashes.map(|(_, rest)| rest.trim_start_matches(['/', '\\']).replace('\\', "/"));
+    let text = unified.as_deref().unwrap_or(text);
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let end = rest.find(['/', '?', '#']);
     if end.is_none() && !whole {

@@ -174,7 +174,9 @@ pub fn sends(call: &Call) -> bool {
     let query = call.name == "curl"
         && call.parsed.option("-G").is_some()
         && !call.parsed.options.iter().any(|o| o.value.as_ref().is_some_and(file));
-    call.parsed.has(mark::SEND) && !query || says(call, Word::Send)
+    // With nothing on standard input it only shakes hands.
+    let silent = !call.fed && call.parsed.program.is_some_and(|p| p.name == "openssl s_client");
+    call.parsed.has(mark::SEND) && !query || says(call, Word::Send) && !silent
 }
 
 /// Does the row, or what it says of the first operands, name that effect?
@@ -318,8 +320,9 @@ pub fn role(
             out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
             change(out, Word::Write, tree(call));
         }
-        Role::Delete => change(out, Word::Delete, tree(call)),
-        Role::DeleteTree => change(out, Word::Delete, Extent::Tree),
+        Role::Delete | Role::DeleteTree if dry => {}
+        Role::Delete => out.unlink(value, tree(call)),
+        Role::DeleteTree => out.unlink(value, Extent::Tree),
         Role::Move => {
             out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
             change(out, Word::Delete, Extent::Tree);

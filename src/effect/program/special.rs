@@ -13,6 +13,8 @@ mod wrap;
 
 pub use files::found;
 use files::{dd, fd, find, gzip, ln, tar};
+pub use git::key_runs as git_key_runs;
+pub use network::transfer;
 use remote::{copy, download, ssh, ssh_settings};
 use wrap::{env, interpreter, parallel, shell, xargs};
 pub use wrap::{fill, replace};
@@ -165,6 +167,34 @@ pub fn run(
                 next.push(Next::Stdin { lang: "make" });
             }
         }
+        // `+!cmd` of less runs it, another `+` searches or jumps.
+        "pager" => {
+            for value in &values {
+                match value.start().strip_prefix('+').map(|t| t.trim_start_matches('+')) {
+                    Some(text) if text.starts_with(['!', '|', '#']) => {
+                        let from = value.start().len() - text.len() + 1;
+                        next.push(Next::Script { text: value.rest(from), rest: Vec::new() });
+                    }
+                    Some(_) => {}
+                    None => super::effects::role(out, call, Role::Read, value, dry, next),
+                }
+            }
+        }
+        "sftp" => {
+            operands(out, call, program, dry, next);
+            if call.parsed.option("-b").is_none() {
+                next.push(Next::Stdin { lang: "sftp" });
+            }
+        }
+        "transfer" => {
+            let Some((host, words)) = values.split_first() else { return true };
+            out.contact(host, true, Source::Operand);
+            let told: Vec<&str> = words.iter().map(Value::start).collect();
+            transfer(out, &told, &call.span, next);
+            if told.is_empty() {
+                next.push(Next::Stdin { lang: "sftp" });
+            }
+        }
         "flag-c" => {
             // `flock FILE -c TEXT`, `flock FILE CMD`: the text is an option of the rest.
             let Some(file) = values.first() else { return true };
@@ -216,8 +246,13 @@ pub fn run(
         }
         "script-file" => {
             // The first operand is a file that runs, the others are its own.
-            if let Some(file) = values.first() {
-                next.push(Next::File { file: file.clone(), lang: program.lang });
+            match values.first() {
+                Some(file) if file.plain() == Some("-") => {
+                    next.push(Next::Stdin { lang: program.lang });
+                }
+                Some(file) if packages::fetched(out, file) => {}
+                Some(file) => next.push(Next::File { file: file.clone(), lang: program.lang }),
+                None => {}
             }
         }
         "busybox" => {

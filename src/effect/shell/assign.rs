@@ -5,6 +5,7 @@ use shuck_ast::{ArrayElem, Assignment, AssignmentValue};
 use super::Walker;
 use super::state::{Held, Key, unknown_var};
 use super::word::{Atom, Quote};
+use crate::effect::program;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
 
@@ -126,6 +127,39 @@ const PREFIXES: &[&str] = &[
     "SSH_",
 ];
 
+/// Could it lead programs to code or settings elsewhere, so that nobody knows what they run?
+fn hides(name: &str, value: Option<&str>) -> bool {
+    let Some(value) = value else { return false };
+    let pathy = value.contains('/') || value.contains("data:");
+    let own = ["/usr/lib", "/usr/local/lib", "/lib", "/opt/"];
+    match name {
+        "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" | "GIT_CONFIG" => {
+            !matches!(value, "" | "/dev/null")
+        }
+        "GIT_EXEC_PATH" | "GIT_TEMPLATE_DIR" | "GIT_CONFIG_PARAMETERS" | "PERL5DB" => {
+            !value.is_empty()
+        }
+        "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" => value
+            .split([':', ' '])
+            .any(|file| file.contains('/') && !own.iter().any(|dir| file.starts_with(dir))),
+        "NODE_OPTIONS" => {
+            let loads = |word: &str| word.starts_with("-r") || word.starts_with("--");
+            pathy
+                && ["require", "import", "loader", "-r"].iter().any(|o| value.contains(o))
+                && value.split_whitespace().any(loads)
+        }
+        "RUBYOPT" => pathy && value.contains("-r"),
+        // `-MName=a,b` loads a module; what follows a `;` is code.
+        "PERL5OPT" => value.contains([';', '`', '(', '{', '\'', '"', '/']),
+        "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" | "JDK_JAVA_OPTIONS" => {
+            ["-javaagent", "-agentpath", "OnError", "OnOutOfMemory"]
+                .iter()
+                .any(|o| value.contains(o))
+        }
+        _ => name.starts_with("GIT_CONFIG_KEY_") && program::git_key_runs(value),
+    }
+}
+
 /// What an assignment to that name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marked {
@@ -135,6 +169,8 @@ pub enum Marked {
     Yes,
     /// Its value is run.
     Runs,
+    /// Nobody knows what runs.
+    Hides,
 }
 
 /// Is the name marked, with that value?
@@ -156,7 +192,10 @@ pub fn marked(name: &str, value: Option<&str>) -> Marked {
             // Agents switch pagers and prompts off all the time.
             Some(
                 "" | "cat" | "true" | ":" | "less" | "less -F" | "more" | "echo" | "false"
-                | "/bin/true" | "/bin/cat",
+                | "/bin/true" | "/bin/cat" | "none" | "vim" | "vi" | "nvim" | "nano" | "emacs"
+                | "code --wait" | "ccache" | "sccache" | "gcc" | "g++" | "cc" | "c++" | "clang"
+                | "clang++" | "musl-gcc" | "bash" | "zsh" | "/bin/sh" | "/bin/bash" | "/bin/zsh"
+                | "/usr/bin/bash" | "/usr/bin/zsh",
             ) => Marked::No,
             _ => Marked::Runs,
         };
@@ -165,6 +204,9 @@ pub fn marked(name: &str, value: Option<&str>) -> Marked {
         // Prompts run the substitutions in them.
         let runs = value.is_none_or(|v| v.contains("$(") || v.contains('`'));
         return if runs { Marked::Runs } else { Marked::No };
+    }
+    if hides(name, value) {
+        return Marked::Hides;
     }
     if MARKED.contains(&name) || PREFIXES.iter().any(|p| name.starts_with(p)) {
         return Marked::Yes;
@@ -257,9 +299,6 @@ impl Walker<'_> {
         if name == "IFS" {
             self.state.set(Key::Splitting, Some(Held::Set));
         }
-        if name == "PWD" || name == "OLDPWD" {
-            return;
-        }
         let values =
             values.into_iter().map(|words| words.into_iter().map(quote).collect()).collect();
         self.state.set(Key::Var(name), Some(Held::Var(values)));
@@ -273,8 +312,23 @@ impl Walker<'_> {
         span: std::ops::Range<usize>,
         lasting: bool,
     ) -> bool {
+        if let Some(proxy) = value.filter(|v| !v.is_empty())
+            && matches!(
+                name.to_ascii_lowercase().as_str(),
+                "http_proxy" | "https_proxy" | "all_proxy" | "ftp_proxy"
+            )
+        {
+            // What programs fetch goes through that host.
+            self.out.command = None;
+            self.out.contact(&Value::known(proxy, span), false, Source::Assignment);
+            return false;
+        }
         match marked(name, value) {
             Marked::No => return false,
+            Marked::Hides => {
+                self.out.command = None;
+                self.out.unknown("an assignment that leads programs to code or settings", span);
+            }
             Marked::Yes => {}
             Marked::Runs => {
                 self.out.command = None;

@@ -315,5 +315,8 @@ impl Walker<'_> {
         // The system refuses what is longer (PATH_MAX), and each `cd` would copy it.
         let to = to.filter(|dir: &String| dir.len() <= 4096);
         self.state.set(Key::Cwd, Some(Held::Cwd(to)));
+        if self.state.var("PWD").is_some() {
+            self.state.set(Key::Var("PWD".to_string()), None);
+        }
     }
 }

@@ -404,9 +404,16 @@ impl Walker<'_> {
                     self.state.forget_all();
                 }
             }
+            // A link to standard input.
+            Spot::At(target) if matches!(target.resolved.as_str(), "/dev/stdin" | "/dev/fd/0") => {
+                self.stdin(if lang == "shell" { "shell" } else { "script" }, index, words);
+            }
             Spot::At(target) => {
                 let text = self.out.written.get(&target.resolved).cloned();
                 let span = file.span.clone();
+                if text.is_none() && self.out.is_fetched(&target.resolved) {
+                    self.out.unknown("a program that the call itself fetched", span.clone());
+                }
                 self.out.effect(Word::Read, Grade::Certain, Some(target), None, source, span);
                 self.content(text, file, lang, index, own, words);
             }

@@ -352,6 +352,13 @@ impl Walker<'_> {
         let plain: Vec<&str> = args.iter().map(Value::start).collect();
         match plain[..] {
             ["ls-files", ..] => listing::relative(args).then(listing::here),
+            // `git grep -l PATTERN`
+            ["grep", ref rest @ ..]
+                if listing::names_files("grep", &args[1..])
+                    && !rest.iter().any(|a| a.starts_with("--no-index")) =>
+            {
+                Some(listing::here())
+            }
             ["diff", ..] if plain.contains(&"--name-only") && !plain.contains(&"--no-index") => {
                 Some(listing::here())
             }

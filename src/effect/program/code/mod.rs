@@ -27,6 +27,9 @@ use crate::effect::{Grade, Source, Word};
 
 pub use sql::redis;
 
+/// What a number known only at run time looks like in a value.
+const NUMBER: &str = "[-0-9]*";
+
 /// The effects of an inline program; what it runs in turn is put into `next`.
 pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
@@ -46,6 +49,13 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
         out.push(Word::Code, Grade::Possible, Source::Code, span);
         return emit(out, lang, &filled, next);
     }
+    if value.glob
+        && let Some(text) = value.text.as_ref().filter(|text| text.contains(NUMBER))
+    {
+        // `sed -n "$((N+1))p"`: any number does the same.
+        let filled = Value::known(text.replace(NUMBER, "1"), span);
+        return emit(out, lang, &filled, next);
+    }
     let Some(text) = &value.text else {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.unknown("an inline program that is known only at run time", span);
@@ -62,6 +72,12 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
                 let words: Vec<Value> =
                     line.split_whitespace().map(|w| Value::known(w, span.clone())).collect();
                 sql::redis(out, &words, &span);
+            }
+        }
+        "sftp" => {
+            for line in text.lines() {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                super::special::transfer(out, &words, &span, next);
             }
         }
         "mongo" => sql::mongo(out, text, &span),

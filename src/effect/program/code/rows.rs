@@ -157,7 +157,8 @@ glob.glob glob.globSync glob.sync fast-glob.glob fast-glob.sync: ->glob
 fetch axios got node-fetch undici.fetch undici.request ky: @fetch ->fed
 axios.get axios.head got.get ky.get superagent.get: url ->fed
 axios.post axios.put axios.patch axios.delete got.post ky.post superagent.post: send ->fed
-http.get https.get http2.connect: @fetch ->fed
+http.get https.get: @get ->fed
+http2.connect: @fetch ->fed
 http.request https.request: @fetch ->fed
 net.connect net.createConnection tls.connect: @netconnect
 WebSocket ws: host

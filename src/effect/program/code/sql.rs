@@ -314,6 +314,11 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
             let name: String = tokens[1..].iter().map(|t| t.text.as_str()).collect();
             file(out, Word::Read, &name);
         }
+        "vacuum" if tokens.iter().any(|t| t.text.eq_ignore_ascii_case("into")) => {
+            if let Some(name) = tokens.iter().find(|t| matches!(t.kind, b'\'' | b'"')) {
+                file(out, Word::Write, &name.text);
+            }
+        }
         "insert" | "replace" | "merge" | "alter" | "create" | "grant" | "revoke" | "rename"
         | "comment" | "reindex" | "vacuum" | "cluster" | "refresh" | "call" | "exec"
         | "execute" | "import" | "optimize" | "kill" | "reassign" | "lock" | "upsert" | "purge" => {

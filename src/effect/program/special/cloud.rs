@@ -68,6 +68,19 @@ pub fn verbs(out: &mut Emitter, call: &Call, program: &Program, dry: bool) {
         Some(_) => None,
         None => shared(out, call, dry),
     };
+    let own = call.operands();
+    if let [first, verb, ..] = &own[..]
+        && call.name == "aws"
+        && first.plain() == Some("configure")
+        && !matches!(verb.plain(), Some("get" | "list" | "list-profiles" | "export-credentials"))
+        && !dry
+    {
+        let key = own.get(2).map_or("", Value::start);
+        let secret = ["access_key", "access-key", "session_token"].iter().any(|k| key.contains(k));
+        let name = if secret { "credentials" } else { "config" };
+        let file = format!("{}/.aws/{name}", out.place.home);
+        out.own_path(Word::Write, &file, Extent::Exact, Grade::Certain, call.span.clone());
+    }
     files(out, call, (writes || matches!(kind, Some(Verb::Write | Verb::Delete))) && !dry);
 }
 
@@ -125,6 +138,7 @@ fn whole(words: &[&str]) -> bool {
 /// Files that parameters name: `file://x`, `--template-file x`, `@x`.
 fn files(out: &mut Emitter, call: &Call, sends: bool) {
     let mut found: Vec<Value> = Vec::new();
+    let uploads = |v: &Value| v.start().starts_with("upload");
     for (i, arg) in call.args.iter().enumerate() {
         let text = arg.start();
         let from = ["fileb://", "file://"].iter().find_map(|p| text.find(p).map(|at| at + p.len()));
@@ -132,6 +146,8 @@ fn files(out: &mut Emitter, call: &Call, sends: bool) {
             found.push(arg.rest(from));
         } else if text.len() > 1 && text.starts_with('@') {
             found.push(arg.rest(1));
+        } else if text == "-f" && call.name == "az" && call.operands().iter().any(uploads) {
+            found.extend(call.args.get(i + 1).cloned());
         } else if text.starts_with("--") {
             let (name, glued) = text.split_once('=').map_or((text, false), |(n, _)| (n, true));
             let file = ["file", "template", "source", "manifest"].iter().any(|t| name.ends_with(t));

@@ -216,6 +216,10 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
     }
     let reading = matches!(mode, Some('x' | 't' | 'd'));
     let start = call.parsed.option("-C").and_then(|o| o.value.clone()).or(start);
+    let fetched = archive.as_ref().is_some_and(|a| match out.spot(a, Extent::Exact, false) {
+        Spot::At(target) => out.written.contains_key(&target.resolved),
+        _ => call.fed,
+    });
     if let Some(archive) = archive.filter(|a| a.plain() != Some("-")) {
         let word = if reading { Word::Read } else { Word::Write };
         out.path(word, &archive, Extent::Exact, Grade::Certain, Source::Operand);
@@ -227,6 +231,9 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
         Some('x') => {
             if !has(&["-O", "--to-stdout"]) {
                 out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
+                if fetched {
+                    out.fetch_into(&Value::known(".", call.span.clone()));
+                }
             }
             if has(&["-P", "--absolute-names"]) {
                 out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone());
@@ -315,7 +322,11 @@ pub fn gzip(out: &mut Emitter, call: &Call, values: &[Value]) {
         out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
         if !quiet {
             out.path(Word::Write, value, extent, Grade::Certain, Source::Operand);
-            if !call.parsed.has(mark::KEEP) {
+            let keeps = match call.name {
+                "zstd" | "unzstd" => call.parsed.option("--rm").is_none(),
+                _ => call.parsed.has(mark::KEEP),
+            };
+            if !keeps {
                 out.path(Word::Delete, value, extent, Grade::Certain, Source::Operand);
             }
         }

@@ -243,7 +243,8 @@ fn clone(out: &mut Emitter, values: &[Value]) {
     if text.starts_with("ext::") {
         out.unknown("git's ext transport runs a command", url.span.clone());
     }
-    if text.contains("://") || text.contains('@') || is_scp(text) || url.text.is_none() {
+    let far = text.contains("://") || text.contains('@') || is_scp(text) || url.text.is_none();
+    if far {
         out.contact(url, false, Source::Operand);
     } else {
         out.path(Word::Read, url, Extent::Tree, Grade::Certain, Source::Operand);
@@ -260,6 +261,9 @@ fn clone(out: &mut Emitter, values: &[Value]) {
         }
     };
     out.path(Word::Write, &target, Extent::Tree, Grade::Certain, Source::Operand);
+    if far {
+        out.fetch_into(&target);
+    }
 }
 
 /// Keys of `core.` that neither name a program nor move anything.
@@ -367,8 +371,10 @@ fn executes(key: &str, value: Option<&str>) -> bool {
     if key.starts_with("protocol.") {
         return !(key == "protocol.version" || key == "protocol.file.allow");
     }
-    key.starts_with("core.") && !CORE.contains(&tail)
-        || key.starts_with("include")
+    if key.starts_with("core.") {
+        return !CORE.contains(&tail);
+    }
+    key.starts_with("include")
         || key.starts_with("url.")
         || TAILS.iter().any(|end| tail.ends_with(end))
 }
@@ -382,10 +388,18 @@ fn bypasses(key: &str, value: &str) -> bool {
     }
 }
 
+/// Could a setting of that name start a program, whatever its value is?
+pub fn key_runs(key: &str) -> bool {
+    executes(key, Some("x y")) || key.to_ascii_lowercase().starts_with("alias.")
+}
+
 /// `git -c key=value` and `git clone -c`.
 pub fn settings(out: &mut Emitter, call: &Call) {
     for option in &call.parsed.options {
         let Some(value) = &option.value else { continue };
+        if option.name == "--exec-path" {
+            out.unknown("git with programs of another directory", value.span.clone());
+        }
         if !matches!(option.name.as_str(), "-c" | "--config" | "--config-env")
             || option.spec.is_none_or(|s| s.marks & mark::SPARE == 0)
         {

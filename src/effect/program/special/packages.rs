@@ -50,6 +50,9 @@ impl Program {
 /// that look like paths may be written.
 pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
     let Some(first) = values.first() else { return };
+    if fetched(out, first) {
+        return;
+    }
     let name = first.start().split('@').next().unwrap_or_default();
     if first.start().ends_with(".py") || first.start().ends_with(".rb") {
         script(out, program, values, next);
@@ -62,10 +65,22 @@ pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
     }
 }
 
+/// A program that is named by its URL: it comes from that host, and runs.
+pub fn fetched(out: &mut Emitter, file: &Value) -> bool {
+    let there = file.start().contains("://") && !file.start().starts_with("file:");
+    if there {
+        out.contact(file, false, Source::Operand);
+        out.unknown("a program that is fetched runs", file.span.clone());
+    }
+    there
+}
+
 /// `bun FILE`: a file that runs; a bare word is a script of package.json.
 pub fn script(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
     let Some((file, rest)) = values.split_first() else { return };
-    if file.text.as_deref().is_some_and(looks_like_path) {
+    if file.plain() == Some("-") {
+        next.push(Next::Stdin { lang: program.lang });
+    } else if !fetched(out, file) && file.text.as_deref().is_some_and(looks_like_path) {
         let lang = if program.lang.is_empty() { "python" } else { program.lang };
         next.push(Next::File { file: file.clone(), lang });
     }

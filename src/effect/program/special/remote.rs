@@ -177,6 +177,18 @@ fn settings(out: &mut Emitter, call: &Call) -> bool {
                     written(out, &file);
                 }
             }
+            // `-T '{a,b}'` sends both.
+            "-T" | "--upload-file" => {
+                if let Some((before, rest)) = text.split_once('{')
+                    && let Some((names, after)) = rest.split_once('}')
+                {
+                    for name in names.split(',').take(50) {
+                        let name = format!("{before}{name}{after}");
+                        let name = Value::known(name, value.span.clone());
+                        out.path(Word::Read, &name, Extent::Exact, Grade::Certain, Source::Operand);
+                    }
+                }
+            }
             // A line of wgetrc.
             "-e" | "--execute" if call.name == "wget" => {
                 let (key, rest) = text.split_once('=').unwrap_or((text, ""));

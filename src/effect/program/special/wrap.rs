@@ -3,13 +3,16 @@
 use super::super::effects::{Call, Next, joined, role};
 use super::super::table::{Program, Role, mark, program as find};
 use crate::effect::path::split;
-use crate::effect::value::{BLANK, Emitter, Value};
+use crate::effect::value::{BLANK, Emitter, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// How many rows of items parallel is followed for.
 const MAX_ROWS: usize = 32;
 /// How many lists of items.
 const MAX_LISTS: usize = 8;
+
+/// Modules of Python that only share their name with another program.
+const SHADOWS: &[&str] = &["build", "calendar", "code", "profile", "site", "test", "time", "trace"];
 
 /// `token` in an argument becomes `item`.
 pub fn replace(arg: &Value, token: &str, item: &Value) -> Value {
@@ -91,6 +94,9 @@ pub fn fill(words: &[Value], items: &[Value]) -> Next {
 
 /// parallel: a command for every item of its lists, or for every line of standard input.
 pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut Vec<Next>) {
+    if call.parsed.has(mark::DRY) {
+        return;
+    }
     let mark = |v: &Value| matches!(v.plain(), Some(":::" | ":::+" | "::::" | "::::+"));
     let end = values.iter().position(mark).unwrap_or(values.len());
     let mut words = values[..end].to_vec();
@@ -153,7 +159,15 @@ pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut V
 
 /// bash, sh, zsh ...: `-c TEXT`, a file, or standard input.
 pub fn shell(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
-    let _ = out;
+    if call.parsed.option("-n").is_some() && !call.args.iter().any(|a| a.start().starts_with('+')) {
+        // Only the syntax is checked.
+        if !call.parsed.has(mark::SCRIPT)
+            && let Some(file) = values.first()
+        {
+            out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
+        }
+        return;
+    }
     let script = call.parsed.has(mark::SCRIPT)
         || call.parsed.options.iter().any(|o| {
             o.spec.is_none()
@@ -196,14 +210,24 @@ pub fn interpreter(
         }
         return;
     }
+    if dry && values.is_empty() {
+        // `node --check FILE` runs nothing.
+        return;
+    }
     if call.parsed.has(mark::MODULE) {
-        // `python -m http.server`: a module that the tables know to open a port.
+        // `python -m http.server`: a module that the tables know.
         let module = call.parsed.option("-m").and_then(|o| o.value.clone());
-        let listens =
-            |name: &str| find(name, &[]).is_some_and(|p| p.effects.contains(&Word::Listen));
-        if let Some(module) = module.filter(|m| m.plain().is_some_and(listens)) {
-            let words = std::iter::once(module).chain(values).collect();
-            return next.push(Next::Words { words, cwd: None, feeds: false });
+        let known = |name: &str| !SHADOWS.contains(&name) && find(name, &[]).is_some();
+        match &module {
+            None => out.unknown("a module known only at run time", call.span.clone()),
+            Some(module) if module.plain().is_none() => {
+                out.unknown("a module known only at run time", module.span.clone());
+            }
+            Some(module) if module.plain().is_some_and(known) => {
+                let words = std::iter::once(module.clone()).chain(values).collect();
+                return next.push(Next::Words { words, cwd: None, feeds: false });
+            }
+            _ => {}
         }
         for value in &values {
             role(out, call, Role::MaybePath, value, dry, next);
@@ -262,6 +286,13 @@ pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emit
     if call.name == "env" && values.first().and_then(Value::plain) == Some("-") {
         // The old spelling of -i.
         values.remove(0);
+    }
+    // `env $(cat .env | xargs) npm start`: a file's settings, as much as `source .env`.
+    let settings =
+        |v: &Value| v.text.is_none() && matches!(v.by, Printer::File | Printer::Settings);
+    while values.len() > 1 && settings(&values[0]) && values[1..].iter().any(|v| v.text.is_some()) {
+        let value = values.remove(0);
+        out.push(Word::Code, Grade::Certain, Source::Program, value.span);
     }
     for option in &call.parsed.options {
         if option.spec.is_some_and(|s| s.marks & mark::SPLITS != 0)

@@ -233,7 +233,7 @@ impl Scan<'_, '_> {
                 });
                 self.contact(&url, !get || call.sends());
             }
-            "fetch" => {
+            "fetch" | "get" => {
                 // `http.get({host: ...})`
                 let url = match &first {
                     Val::Dict(..) => {
@@ -243,7 +243,10 @@ impl Scan<'_, '_> {
                 };
                 self.contact(
                     &url,
-                    call.sends() || rest.iter().any(|v| matches!(v, Val::Text(_) | Val::Unknown)),
+                    // What stands behind the URL of a GET is its callback.
+                    call.sends()
+                        || kind == "fetch"
+                            && rest.iter().any(|v| matches!(v, Val::Text(_) | Val::Unknown)),
                 );
             }
             "listfile" => {
