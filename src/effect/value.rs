@@ -215,6 +215,7 @@ impl<'a> Emitter<'a> {
 
     /// The paths were asked for so often, or lead in so many circles, that links may be missed.
     pub fn finish(mut self) -> Analysis {
+        self.fit_spans();
         if self.full {
             // The last one makes room: what is not listed is not understood.
             self.analysis.effects.truncate(MAX_EFFECTS - 1);
@@ -228,6 +229,27 @@ impl<'a> Emitter<'a> {
             self.unknown("too many symlinks or paths to follow", 0..0);
         }
         self.analysis
+    }
+
+    /// The parser's spans of broken text can end behind it, or within a character.
+    fn fit_spans(&mut self) {
+        let Analysis { text, effects, commands, .. } = &mut self.analysis;
+        let fit = |span: &mut Range<usize>| {
+            if text.get(span.clone()).is_none() {
+                span.end = text.floor_char_boundary(span.end);
+                span.start = text.floor_char_boundary(span.start.min(span.end));
+            }
+        };
+        effects.iter_mut().for_each(|effect| fit(&mut effect.span));
+        for command in commands {
+            fit(&mut command.span);
+            fit(&mut command.word.span);
+            command.args.iter_mut().for_each(|arg| fit(&mut arg.span));
+            for option in &mut command.options {
+                fit(&mut option.span);
+                option.value.iter_mut().for_each(|value| fit(&mut value.span));
+            }
+        }
     }
 
     /// Where a value leads, and how much is touched there.
