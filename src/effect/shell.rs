@@ -123,10 +123,21 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
 
 /// The part that is looked at: whole lines, where there are any.
 fn cut(text: &str) -> &str {
-    let mark = |(_, byte): &(usize, u8)| matches!(byte, b';' | b'|' | b'&' | b'<' | b'>' | b'`');
     let mut end = text.len().min(MAX_TEXT);
-    if let Some((at, _)) = text.bytes().take(end).enumerate().filter(mark).nth(MAX_MARKS) {
-        end = at;
+    let mut marks = 0;
+    let mut before = 0;
+    for (at, byte) in text.bytes().take(end).enumerate() {
+        marks += match byte {
+            b';' | b'|' | b'&' | b'<' | b'>' | b'`' => 1,
+            // A substitution is a parse of its own.
+            b'(' if before == b'$' => 4,
+            _ => 0,
+        };
+        if marks > MAX_MARKS {
+            end = at;
+            break;
+        }
+        before = byte;
     }
     if end == text.len() {
         return text;

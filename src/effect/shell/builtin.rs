@@ -312,8 +312,8 @@ impl Walker<'_> {
             self.state.set(Key::Var(STACK.to_string()), Some(Held::Var(vec![stack])));
         }
         self.state.set(Key::Var("OLDPWD".to_string()), Some(Held::Var(vec![vec![row(&now)]])));
-        // The system refuses what is longer (PATH_MAX), and each `cd` would copy it.
-        let to = to.filter(|dir: &String| dir.len() <= 4096);
+        // Nobody works deeper than that, and each `cd` would copy it.
+        let to = to.filter(|dir: &String| dir.len() <= 1024);
         self.state.set(Key::Cwd, Some(Held::Cwd(to)));
         if self.state.var("PWD").is_some() {
             self.state.set(Key::Var("PWD".to_string()), None);
