@@ -1,7 +1,7 @@
 //! Inline programs: `python -c`, `node -e`, `awk`, `sed`, SQL, editors' commands.
 //!
-//! The general languages share a tokenizer ([`lex`]), a walk over the tokens ([`scan`]) and one
-//! table of what functions do ([`rows`]). A program of which every call is known has its effects and no
+//! The general languages share a tokenizer (`lex`), a walk over the tokens (`scan`) and one
+//! table of what functions do (`rows`). A program of which every call is known has its effects and no
 //! more; what hides what it does is an execution that nobody understands. A call that no row speaks of
 //! runs the project's own code, as `pytest` does.
 
