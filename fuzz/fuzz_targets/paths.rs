@@ -31,10 +31,6 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
 });
 
 fn globs(pattern: &str, text: &str) {
-    // A class may hold what looks like a part of the pattern: those are the unit tests' business.
-    if pattern.contains('[') || text.contains('[') {
-        return;
-    }
     let holds = glob::matches(pattern, text);
     if !glob::is_glob(pattern) {
         assert_eq!(holds, pattern == text);
@@ -42,7 +38,9 @@ fn globs(pattern: &str, text: &str) {
     assert!(!has_glob(pattern) || glob::is_glob(pattern));
     if holds {
         assert!(glob::intersect(pattern, text) || glob::is_glob(text), "{pattern:?} {text:?}");
-        assert!(glob::matches_folded(pattern, text, true), "{pattern:?} {text:?}");
+        // Without case a class holds more, so its negation holds less.
+        let negates = pattern.contains("[!") || pattern.contains("[^");
+        assert!(negates || glob::matches_folded(pattern, text, true), "{pattern:?} {text:?}");
     }
     assert_eq!(
         glob::intersect(pattern, text),
