@@ -1,25 +1,58 @@
-//! Cuts config/default.toml into rules and notes what each could concern.
+//! Cuts config/packs/*.toml into rules and notes what each could concern.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The pack whose reasons are given first, where several rules say the same.
+const FIRST: &str = "filesystem";
+/// The pack whose rules come last: it answers where no other rule does.
+const LAST: &str = "core";
 
 /// Writes `shipped.rs` into the output directory.
 pub fn generate(out: &Path) {
-    let path = "config/default.toml";
-    println!("cargo:rerun-if-changed={path}");
-    let text = std::fs::read_to_string(path).expect("config/default.toml is part of the source");
-    let table: toml::Table = text.parse().expect("config/default.toml is valid TOML");
-    let rules = table["rule"].as_table().expect("config/default.toml has rules");
-    let mut code =
+    println!("cargo:rerun-if-changed=config/packs");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let mut files: Vec<PathBuf> = fs::read_dir(root.join("config/packs"))
+        .expect("config/packs is part of the source")
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    let is = |path: &PathBuf, name: &str| path.file_stem().is_some_and(|stem| stem == name);
+    files.sort_by_key(|path| (is(path, LAST), !is(path, FIRST), path.clone()));
+    let mut packs = String::from(
+        "/// Every pack with the sentence that says what it is for.\n\
+         pub static PACKS: &[(&str, &str)] = &[\n",
+    );
+    let mut rules =
         String::from("/// Every shipped rule, in file order.\npub static RULES: &[Shipped] = &[\n");
-    for chunk in chunks(&text) {
-        let header = chunk.lines().find(|line| line.starts_with("[rule.")).unwrap_or_default();
+    for path in &files {
+        println!("cargo:rerun-if-changed={}", path.display());
+        let name = path.file_stem().and_then(|stem| stem.to_str()).expect("a pack has a name");
+        let text = fs::read_to_string(path).expect("a pack can be read");
+        let first = text.lines().next().and_then(|line| line.strip_prefix("# "));
+        let sentence =
+            first.unwrap_or_else(|| panic!("{name}: the first line says what it is for"));
+        let _ = writeln!(packs, "    ({name:?}, {sentence:?}),");
+        rule_lines(name, &text, &mut rules);
+    }
+    packs.push_str("];\n");
+    rules.push_str("];\n");
+    fs::write(out.join("shipped.rs"), packs + &rules).expect("the output directory can be written");
+}
+
+/// One line for each rule of a pack.
+fn rule_lines(pack: &str, text: &str, code: &mut String) {
+    let table: toml::Table = text.parse().unwrap_or_else(|fault| panic!("{pack}: {fault}"));
+    let rules = table["rule"].as_table().expect("a pack has rules");
+    for chunk in chunks(text) {
+        let header = chunk.lines().next().unwrap_or_default();
         let id = header.trim_start_matches("[rule.").trim_end_matches(']');
         let rule = rules[id].as_table().expect("a rule is a table");
-        let pack = pack_of(&text, chunk);
-        let programs: Vec<String> =
-            strings(rule.get("command")).iter().flat_map(|pattern| programs(pattern)).collect();
-        let plain = programs.iter().all(|p| !p.contains(['*', '?', '[', '(']));
+        let commands = strings(rule.get("command"));
+        let programs: Option<Vec<Vec<String>>> =
+            commands.iter().map(|pattern| programs(pattern)).collect();
+        let programs = programs.unwrap_or_default().concat();
         let effects: Vec<String> = strings(rule.get("effect"))
             .iter()
             .flat_map(|word| match word.as_str() {
@@ -29,23 +62,29 @@ pub fn generate(out: &Path) {
             .collect();
         let on = match rule.get("on") {
             Some(on) => strings(Some(on)).join(","),
-            None if rule.contains_key("deny") => "PreToolUse,PermissionRequest".into(),
+            None if ["deny", "allow"].iter().any(|verb| rule.contains_key(*verb)) => {
+                "PreToolUse,PermissionRequest".into()
+            }
             None => "PreToolUse".into(),
         };
         let unknown = rule.get("certainty").and_then(toml::Value::as_str) == Some("unknown");
-        let needles: Vec<String> = strings(rule.get("path")).iter().map(|p| needle(p)).collect();
+        // A list of exclusions holds for every other path.
+        let named: Vec<String> = strings(rule.get("path"))
+            .into_iter()
+            .filter(|pattern| !pattern.starts_with('!'))
+            .map(|pattern| needle(&pattern))
+            .collect();
         let _ = writeln!(
             code,
-            "    Shipped {{ id: {id:?}, pack: {pack:?}, concern: Concern {{ on: {on:?}, tools: \"\", \
+            "    Shipped {{ id: {id:?}, pack: {pack:?}, concern: Concern {{ on: {on:?}, tools: {:?}, \
              words: {:?}, programs: {:?}, needles: {:?}, kind: {:?} }}, text: {chunk:?} }},",
+            strings(rule.get("tool")).join(","),
             unique(effects).join(","),
-            if plain { unique(programs).join(",") } else { String::new() },
-            unique(needles).join("|"),
+            unique(programs).join(","),
+            unique(named).join("|"),
             if unknown { "unknown" } else { "shipped" },
         );
     }
-    code.push_str("];\n");
-    std::fs::write(out.join("shipped.rs"), code).expect("the output directory can be written");
 }
 
 fn strings(value: Option<&toml::Value>) -> Vec<String> {
@@ -58,27 +97,42 @@ fn strings(value: Option<&toml::Value>) -> Vec<String> {
     }
 }
 
-/// The program of a command pattern with its first operand, as `CommandPattern::programs` finds
-/// them: one for each alternative.
-fn programs(pattern: &str) -> Vec<String> {
+/// The programs of a command pattern, each with its first operand, or option where the program is
+/// any, as `CommandPattern::programs` finds them. None where one is a glob.
+fn programs(pattern: &str) -> Option<Vec<String>> {
     let spaced = pattern.replace('(', " ( ").replace(')', " ) ").replace('|', " | ");
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let program = words[0];
-    let operands: Vec<&str> = match words.get(1) {
-        Some(&"(") => words[2..]
-            .split(|word| *word == ")")
-            .next()
-            .unwrap_or_default()
-            .split(|word| *word == "|")
-            .map(|way| way.first().copied().unwrap_or_default())
-            .collect(),
-        other => other.copied().into_iter().collect(),
-    };
-    let plain = |word: &&str| !word.starts_with('-') && !word.contains(['*', '?', '[', '$']);
-    if operands.is_empty() || !operands.iter().all(plain) {
-        return vec![program.to_string()];
+    let mut forms: Vec<Vec<&str>> = vec![Vec::new()];
+    let mut words = spaced.split_whitespace();
+    while let Some(word) = words.next() {
+        let group: Vec<&str> = match word {
+            "(" => words.by_ref().take_while(|word| *word != ")").collect(),
+            _ => vec![word],
+        };
+        let ways: Vec<&[&str]> = group.split(|word| *word == "|").collect();
+        forms = forms
+            .iter()
+            .flat_map(|form| ways.iter().map(move |way| [form.as_slice(), way].concat()))
+            .collect();
     }
-    operands.iter().map(|operand| format!("{program} {operand}")).collect()
+    let plain = |word: &str| !word.contains(['*', '?', '[', '$']);
+    forms
+        .iter()
+        .map(|form| {
+            let (program, rest) = form.split_first()?;
+            let operand = rest.iter().find(|word| !word.starts_with('-'));
+            let option = rest.iter().find(|word| word.starts_with('-'));
+            match (*program, operand, option) {
+                ("*", _, Some(option)) if plain(option) => {
+                    Some(format!("* {}", option.split('=').next().unwrap_or_default()))
+                }
+                (program, _, _) if !plain(program) => None,
+                (program, Some(operand), _) if plain(operand) => {
+                    Some(format!("{program} {operand}"))
+                }
+                (program, _, _) => Some(program.to_string()),
+            }
+        })
+        .collect()
 }
 
 fn unique(items: Vec<String>) -> Vec<String> {
@@ -102,24 +156,25 @@ fn needle(pattern: &str) -> String {
         .to_string()
 }
 
-/// The text from each `[rule.x]` header to the next.
-fn chunks(text: &str) -> Vec<&str> {
-    let starts: Vec<usize> = text
-        .match_indices("[rule.")
-        .map(|(at, _)| at)
-        .filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n')
-        .collect();
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    starts.iter().zip(ends).map(|(start, end)| text[*start..end].trim_end()).collect()
-}
-
-/// The pack whose `# pack: NAME` line stands last above the rule.
-fn pack_of<'t>(text: &'t str, chunk: &str) -> &'t str {
-    let at = chunk.as_ptr() as usize - text.as_ptr() as usize;
-    text[..at]
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix("# pack: "))
-        .expect("a `# pack: NAME` line stands above the rules")
-        .trim()
+/// The text from each `[rule.x]` header to the next header, without its comments.
+fn chunks(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut within = false;
+    for line in text.lines() {
+        if line.starts_with('[') {
+            within = line.starts_with("[rule.");
+            if within {
+                out.push(String::new());
+            }
+        }
+        if let Some(chunk) =
+            out.last_mut().filter(|_| within && !line.is_empty() && !line.starts_with('#'))
+        {
+            if !chunk.is_empty() {
+                chunk.push('\n');
+            }
+            chunk.push_str(line);
+        }
+    }
+    out
 }

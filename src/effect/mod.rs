@@ -131,6 +131,13 @@ pub enum Extent {
     Glob,
 }
 
+impl Extent {
+    /// Is more than one path meant?
+    pub const fn is_wide(self) -> bool {
+        matches!(self, Extent::Tree | Extent::Visible | Extent::Children | Extent::Glob)
+    }
+}
+
 /// A path that an effect touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {

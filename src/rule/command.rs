@@ -96,12 +96,16 @@ impl CommandPattern {
     }
 
     /// The programs that the pattern names, each with its first operand where that is a plain word:
-    /// `git push`. None where a form names a program by a glob.
+    /// `git push`; for any program, with its first option: `* --yolo`. None where a form names a
+    /// program by a glob.
     pub fn programs(&self) -> Option<Vec<String>> {
         self.forms
             .iter()
             .map(|form| match form.items.first() {
-                _ if glob::is_glob(&form.program) => None,
+                _ if glob::is_glob(&form.program) => {
+                    let option = form.options.first().filter(|o| !glob::is_glob(&o.name))?;
+                    (form.program == "*").then(|| format!("* {}", option.name))
+                }
                 Some(Item::Operand(word)) if !glob::is_glob(word) => {
                     Some(format!("{} {word}", form.program))
                 }

@@ -93,6 +93,13 @@ impl<'t> Concern<'t> {
     fn could_run(&self, command: &SubCommand) -> bool {
         command.name.is_empty()
             || items(self.programs).any(|item| match item.split_once(' ') {
+                Some(("*", option)) => {
+                    command
+                        .options
+                        .iter()
+                        .any(|opt| opt.name == option || opt.aliases.contains(&option))
+                        || command.args.iter().any(|arg| arg.text.is_none())
+                }
                 // The operand must be among the arguments, or one of them is not known.
                 Some((program, operand)) => {
                     program == command.name

@@ -36,6 +36,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("command", "command patterns: program, first operands in order, options anywhere"),
     ("path", "path patterns: /x, ~/x, ./x, or x at any depth; D/. is the directory itself"),
+    ("recursive", "true = a directory with what is below it, or a glob; false = one path"),
     ("host", "globs over host names; *.x.org does not hold for x.org"),
     ("match", "a line of Claude Code's permission syntax: Bash(git push:*), Read(./.env)"),
     ("prompt", "regex over the user's prompt"),
@@ -75,6 +76,8 @@ pub struct Conditions {
     pub command: Vec<CommandPattern>,
     /// `path`
     pub path: Vec<PathPattern>,
+    /// `recursive`
+    pub recursive: Option<bool>,
     /// `host`
     pub host: Vec<Name>,
     /// `match`
@@ -154,6 +157,7 @@ impl Conditions {
             }
             "command" => self.command = r.each(value, "bad-command", CommandPattern::parse),
             "path" => self.path = r.each(value, "bad-path", PathPattern::parse),
+            "recursive" => self.recursive = r.boolean(value),
             "match" => self.permission = r.each(value, "bad-match", Permission::parse),
             "prompt" => self.prompt = r.regexes(value),
             "input" => self.input = r.field_tests(value),
@@ -164,16 +168,15 @@ impl Conditions {
         true
     }
 
-    /// The tools, where each is a plain name that stands for itself alone.
+    /// The tools as events name them, where each is a plain name that stands for itself alone.
     pub fn plain_tools(&self) -> Option<Vec<String>> {
         self.tool
             .iter()
-            .map(|name| {
-                // Servers' tools and `Agent` go by more names than their own.
-                let one = |text: &String| {
-                    !text.starts_with("mcp__") && !matches!(text.as_str(), "Agent" | "Task" | "")
-                };
-                name.plain().filter(one)
+            .map(|name| match name.plain()?.as_str() {
+                // Servers' tools go by more names than their own.
+                text if text.is_empty() || text.starts_with("mcp__") => None,
+                "Task" => Some("Agent".into()),
+                text => Some(text.into()),
             })
             .collect()
     }
@@ -183,8 +186,19 @@ impl Conditions {
         !self.effect.is_empty()
             || !self.command.is_empty()
             || !self.path.is_empty()
+            || self.recursive.is_some()
             || !self.host.is_empty()
             || self.permission.iter().any(|p| !matches!(p, Permission::Tool(_)))
+    }
+
+    /// Is the effect on as much as `recursive` asks for?
+    fn reaches(&self, effect: &Effect) -> Truth {
+        let Some(wanted) = self.recursive else { return Truth::Yes };
+        match &effect.path {
+            Some(target) => Truth::from(target.extent.is_wide() == wanted),
+            None if effect.grade == Grade::Unknown => Truth::Maybe,
+            None => Truth::No,
+        }
     }
 
     /// Do any of these look at text that says nothing of what a shell command does?
@@ -252,6 +266,7 @@ impl Conditions {
             // Without an effect word, the command as such is meant: one effect stands for it.
             if self.effect.is_empty()
                 && self.path.is_empty()
+                && self.recursive.is_none()
                 && self.host.is_empty()
                 && effect.word != Word::Execute
             {
@@ -266,6 +281,7 @@ impl Conditions {
                 None => Truth::No,
             });
         }
+        truth = truth.and(self.reaches(effect));
         if !self.host.is_empty() {
             truth = truth.and(match &effect.host {
                 Some(host) => Truth::from(names_hold(&self.host, host)),
@@ -321,8 +337,10 @@ impl Conditions {
                 return false;
             }
         }
-        if !self.path.is_empty()
-            && !effect.path.as_ref().is_some_and(|t| path::any_covers(&self.path, t, s.bases))
+        let reaches = self.reaches(effect) == Truth::Yes;
+        if !reaches
+            || !self.path.is_empty()
+                && !effect.path.as_ref().is_some_and(|t| path::any_covers(&self.path, t, s.bases))
         {
             // An allow on a command and paths covers the execute of that command as well.
             let execute = effect.word == Word::Execute && !self.command.is_empty();
@@ -387,6 +405,7 @@ impl Conditions {
             }
         };
         command_holds
+            && self.reaches(effect) == Truth::Yes
             && (self.path.is_empty()
                 || effect.path.as_ref().is_some_and(|t| path::any_covers(&self.path, t, s.bases)))
             && (self.host.is_empty()

@@ -1,4 +1,4 @@
-//! The rules inside the binary: config/default.toml, cut into rules at build time.
+//! The rules inside the binary: config/packs/*.toml, cut into rules at build time.
 
 use std::path::Path;
 use std::rc::Rc;
