@@ -40,6 +40,13 @@ pub struct Parsed {
     pub harmless: bool,
 }
 
+impl Found {
+    /// Is it that option, in any of its spellings?
+    pub fn is(&self, name: &str) -> bool {
+        self.name == name || self.names.split(',').any(|own| own == name)
+    }
+}
+
 impl Parsed {
     /// Is an option with that mark there?
     pub fn has(&self, bit: u32) -> bool {
@@ -48,7 +55,7 @@ impl Parsed {
 
     /// Is that option there, in any of its spellings?
     pub fn option(&self, name: &str) -> Option<&Found> {
-        self.options.iter().find(|o| o.name == name || o.names.split(',').any(|own| own == name))
+        self.options.iter().find(|option| option.is(name))
     }
 
     /// The options in the shape that rules are matched against.

@@ -84,7 +84,8 @@ fn checkout(out: &mut Emitter, call: &Call, values: &[Value]) {
             let behind = call.parsed.operands.iter().filter(|i| **i > at);
             behind.map(|i| call.args[*i].clone()).collect()
         }
-        None if creates => Vec::new(),
+        // With --track git refuses to take files as well.
+        None if creates || call.parsed.option("--track").is_some() => Vec::new(),
         None => match values {
             [only] if names_file(out, only) => vec![only.clone()],
             [first, ..] if values.len() > 1 && names_file(out, first) => values.to_vec(),
@@ -137,21 +138,30 @@ fn overwrite(out: &mut Emitter, value: &Value) {
     out.path(Word::Write, &value, Extent::Tree, grade, Source::Operand);
 }
 
-/// `--staged` without `--worktree` leaves the files alone.
+/// As soon as one of `--staged` and `--worktree` stands there, with or without `no-`, the files are
+/// left alone unless the last word on `--worktree` is yes. `--patch` asks, without anybody there to
+/// be asked.
 fn restore(out: &mut Emitter, call: &Call, values: &[Value]) {
     let has = |name: &str| call.parsed.option(name).is_some();
-    if has("--staged") && !has("--worktree") {
+    let named = ["--staged", "--no-staged", "--worktree", "--no-worktree"];
+    if named.iter().any(|name| has(name)) && !last_says(call, "--worktree", "--no-worktree") {
         may_write(out, call, ".git");
         return;
     }
     let listed = has("--pathspec-from-file");
-    if !has("--patch") && (listed || !values.is_empty()) {
+    if listed || !values.is_empty() || last_says(call, "--patch", "--no-patch") {
         out.push(DISCARD, Grade::Certain, Source::Program, call.span.clone());
     }
     if listed {
         may_write(out, call, ".");
     }
     values.iter().for_each(|value| overwrite(out, value));
+}
+
+/// Is `yes` given, and not taken back by a later `no`?
+fn last_says(call: &Call, yes: &str, no: &str) -> bool {
+    let last = |name: &str| call.parsed.options.iter().rposition(|option| option.is(name));
+    last(yes) > last(no)
 }
 
 /// Without `-f` git refuses, unless a setting says otherwise.
