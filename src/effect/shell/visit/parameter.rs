@@ -1,0 +1,112 @@
+//! Commands inside parameter expansions.
+
+use shuck_ast::{
+    BourneParameterExpansion, ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Span,
+    VarRef,
+};
+
+use super::super::Walker;
+use super::super::word::value;
+
+impl Walker<'_> {
+    pub(super) fn transformation(&mut self, reference: &VarRef, operator: char, span: Span) {
+        if operator == 'P' {
+            let mut own = Vec::new();
+            self.quietly(|w| w.access(reference, true, &mut own));
+            let value = value(&own, self.range(span));
+            if let Some(text) = value.plain() {
+                let text = text.replace('"', "\\\"");
+                if text.contains(['$', '`']) {
+                    self.nested(&format!(": \"{text}\""), value.span.clone(), self.parent);
+                }
+                return;
+            }
+            let range = self.range(span);
+            self.out.command = self.parent;
+            self.out.unknown("${x@P} runs what the value holds", range);
+        }
+    }
+
+    pub(super) fn visit_parameter(&mut self, parameter: &ParameterExpansion, span: Span) {
+        match &parameter.syntax {
+            ParameterExpansionSyntax::Zsh(_) => {
+                let raw = parameter.raw_body.slice(&self.source);
+                if raw.contains('(') || raw.contains('`') {
+                    let range = self.range(span);
+                    self.out.command = self.parent;
+                    self.out.unknown("a zsh parameter expansion", range);
+                }
+            }
+            ParameterExpansionSyntax::Bourne(syntax) => match syntax {
+                BourneParameterExpansion::Access { reference }
+                | BourneParameterExpansion::Length { reference }
+                | BourneParameterExpansion::Indices { reference } => {
+                    self.visit_reference(reference)
+                }
+                BourneParameterExpansion::Indirect {
+                    reference,
+                    operator,
+                    operand_word_ast,
+                    ..
+                } => {
+                    self.visit_reference(reference);
+                    if let Some(operator) = operator {
+                        self.visit_operator(operator);
+                    }
+                    if let Some(word) = operand_word_ast {
+                        self.doubt_operand(word);
+                        self.visit_word(word);
+                    }
+                }
+                BourneParameterExpansion::PrefixMatch { .. } => {}
+                BourneParameterExpansion::Slice {
+                    reference,
+                    offset_ast,
+                    offset_word_ast,
+                    length_ast,
+                    length_word_ast,
+                    ..
+                } => {
+                    self.visit_slice(
+                        reference,
+                        (offset_ast.as_deref(), offset_word_ast),
+                        (length_ast.as_deref(), length_word_ast.as_deref()),
+                        span,
+                    );
+                }
+                BourneParameterExpansion::Operation {
+                    reference,
+                    operator,
+                    operand_word_ast,
+                    ..
+                } => {
+                    self.visit_reference(reference);
+                    self.visit_operator(operator);
+                    if let Some(word) = operand_word_ast {
+                        self.doubt_operand(word);
+                        self.visit_word(word);
+                    }
+                }
+                BourneParameterExpansion::Transformation { reference, operator } => {
+                    self.visit_reference(reference);
+                    self.transformation(reference, *operator, span);
+                }
+            },
+        }
+    }
+
+    pub(super) fn visit_operator(&mut self, operator: &ParameterOp) {
+        match operator {
+            ParameterOp::RemovePrefixShort { pattern }
+            | ParameterOp::RemovePrefixLong { pattern }
+            | ParameterOp::RemoveSuffixShort { pattern }
+            | ParameterOp::RemoveSuffixLong { pattern } => self.visit_pattern(pattern),
+            ParameterOp::ReplaceFirst { pattern, replacement_word_ast, .. }
+            | ParameterOp::ReplaceAll { pattern, replacement_word_ast, .. } => {
+                self.visit_pattern(pattern);
+                self.visit_word(replacement_word_ast);
+            }
+            _ => {}
+        }
+    }
+}
