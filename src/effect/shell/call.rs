@@ -33,9 +33,7 @@ impl Walker<'_> {
         // `> a<(cmd)` and `<<< >(cmd)x` are one word each, which the parser cuts.
         let ends: Vec<usize> = stmt.redirects.iter().map(|r| r.span.end.offset()).collect();
         if simple.args.iter().any(|word| ends.contains(&word.span.start.offset())) {
-            let range = self.range(stmt.span);
-            self.out.command = self.parent;
-            self.out.unknown("a redirection that goes on behind its word", range);
+            self.unseen("a redirection that goes on behind its word", self.range(stmt.span));
         }
         for assignment in simple.assignments.iter() {
             self.visit_assignment(assignment);
@@ -228,8 +226,7 @@ impl Walker<'_> {
             if let Some(name) = name.plain() {
                 any = true;
                 if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
-                    self.out.command = self.parent;
-                    self.out.unknown("a function that runs for unknown commands", span.clone());
+                    self.unseen("a function that runs for unknown commands", span.clone());
                 }
                 self.state.set(
                     Key::Function(name.to_string()),
@@ -238,8 +235,7 @@ impl Walker<'_> {
             }
         }
         if !any {
-            self.out.command = self.parent;
-            self.out.unknown("a function whose name is known only at run time", span);
+            self.unseen("a function whose name is known only at run time", span);
         }
     }
 

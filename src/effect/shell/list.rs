@@ -42,9 +42,7 @@ impl Walker<'_> {
 
     pub(super) fn stmt_here(&mut self, stmt: &Stmt) {
         if stmt.redirects.len() > MAX_REDIRECTS {
-            let span = self.range(stmt.span);
-            self.out.command = self.parent;
-            return self.out.unknown("more redirections than are followed", span);
+            return self.unseen("more redirections than are followed", self.range(stmt.span));
         }
         let feed = self.redirect_feed(stmt);
         let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));
@@ -271,11 +269,7 @@ impl Walker<'_> {
                 }
                 let names: Vec<String> = command
                     .init_span
-                    .map(|s| {
-                        assign::arithmetic_names(
-                            self.source.get(s.start.offset()..s.end.offset()).unwrap_or_default(),
-                        )
-                    })
+                    .map(|s| assign::arithmetic_names(self.slice(s)))
                     .unwrap_or_default();
                 for name in &names {
                     self.number(name);
@@ -312,8 +306,7 @@ impl Walker<'_> {
                 }
                 if let Some(span) = command.expr_span {
                     self.visit_raw(span, before);
-                    let text =
-                        self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+                    let text = self.slice(span);
                     for name in assign::arithmetic_names(text) {
                         self.number(&name);
                     }

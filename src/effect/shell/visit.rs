@@ -140,7 +140,7 @@ impl Walker<'_> {
     /// `$(...)`, or backticks, whose own escapes the parser takes away from the text it points to.
     fn substitution(&mut self, body: &StmtSeq, syntax: CommandSubstitutionSyntax, span: Span) {
         self.substitutions += 1;
-        let raw = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+        let raw = self.slice(span);
         if syntax == CommandSubstitutionSyntax::Backtick && raw.contains('\\') {
             let mut text = String::new();
             let inner = raw.trim_start_matches('`');
@@ -229,9 +229,7 @@ impl Walker<'_> {
             (None, None) => {
                 let text = subscript.syntax_text(&self.source);
                 if text.contains("$(") || text.contains('`') {
-                    let range = self.range(subscript.span());
-                    self.out.command = self.parent;
-                    self.out.unknown("a command inside a subscript", range);
+                    self.unseen("a command inside a subscript", self.range(subscript.span()));
                 }
             }
         }

@@ -48,12 +48,10 @@ impl Walker<'_> {
 
     /// Text in which the walk found no command must not hold one.
     pub fn visit_raw(&mut self, span: Span, before: usize) {
-        let raw = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+        let raw = self.slice(span);
         let inner = raw.strip_prefix("$((").unwrap_or(raw).replace("$((", "");
         if (inner.contains("$(") || inner.contains('`')) && self.substitutions == before {
-            let range = self.range(span);
-            self.out.command = self.parent;
-            self.out.unknown("a command inside arithmetic", range);
+            self.unseen("a command inside arithmetic", self.range(span));
         }
     }
 
@@ -74,9 +72,7 @@ impl Walker<'_> {
                         .collect()
                 });
                 if text.is_some_and(|t| t.contains("$(") || t.contains('`')) {
-                    let range = self.range(node.span);
-                    self.out.command = self.parent;
-                    self.out.unknown("arithmetic on text that holds a command", range);
+                    self.unseen("arithmetic on text that holds a command", self.range(node.span));
                 }
             }
             ArithmeticExpr::Indexed { index, .. } => self.visit_arithmetic(index),

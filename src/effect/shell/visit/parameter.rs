@@ -21,9 +21,7 @@ impl Walker<'_> {
                 }
                 return;
             }
-            let range = self.range(span);
-            self.out.command = self.parent;
-            self.out.unknown("${x@P} runs what the value holds", range);
+            self.unseen("${x@P} runs what the value holds", self.range(span));
         }
     }
 
@@ -32,9 +30,7 @@ impl Walker<'_> {
             ParameterExpansionSyntax::Zsh(_) => {
                 let raw = parameter.raw_body.slice(&self.source);
                 if raw.contains('(') || raw.contains('`') {
-                    let range = self.range(span);
-                    self.out.command = self.parent;
-                    self.out.unknown("a zsh parameter expansion", range);
+                    self.unseen("a zsh parameter expansion", self.range(span));
                 }
             }
             ParameterExpansionSyntax::Bourne(syntax) => match syntax {
