@@ -1,7 +1,7 @@
 //! Statements: lists, pipelines and compound commands, walked the way a shell would run them.
 
 use shuck_ast::{
-    BinaryOp, BuiltinCommand, Command, CompoundCommand, ConditionalExpr, Stmt, StmtSeq,
+    BinaryOp, BuiltinCommand, Command, CompoundCommand, ConditionalExpr, Stmt, StmtSeq, Word,
 };
 
 use super::doubt::side_by_side;
@@ -233,22 +233,8 @@ impl Walker<'_> {
                     .collect();
                 self.each(&names, &words, &command.body);
             }
-            CompoundCommand::Foreach(command) => {
-                let mut words = Vec::new();
-                for word in &command.words {
-                    self.visit_word(word);
-                    words.extend(self.every(&[word]));
-                }
-                self.each(&[command.variable.as_str().to_string()], &words, &command.body);
-            }
-            CompoundCommand::Select(command) => {
-                let mut words = Vec::new();
-                for word in &command.words {
-                    self.visit_word(word);
-                    words.extend(self.every(&[word]));
-                }
-                self.each(&[command.variable.as_str().to_string()], &words, &command.body);
-            }
+            CompoundCommand::Foreach(c) => self.named(c.variable.as_str(), &c.words, &c.body),
+            CompoundCommand::Select(c) => self.named(c.variable.as_str(), &c.words, &c.body),
             CompoundCommand::Repeat(command) => {
                 self.visit_word(&command.count);
                 self.looped(&[], |w| w.seq(&command.body));
@@ -333,6 +319,16 @@ impl Walker<'_> {
                 self.seq(&command.always_body);
             }
         }
+    }
+
+    /// `select x in WORDS`, and zsh's `foreach x (WORDS)`.
+    fn named(&mut self, name: &str, words: &[Word], body: &StmtSeq) {
+        let mut values = Vec::new();
+        for word in words {
+            self.visit_word(word);
+            values.extend(self.every(&[word]));
+        }
+        self.each(&[name.to_string()], &values, body);
     }
 
     /// A side of `-eq`, a name after `-v`: arithmetic, whose subscripts run commands.

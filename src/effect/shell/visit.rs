@@ -87,11 +87,7 @@ impl Walker<'_> {
             WordPart::Parameter(parameter) => self.visit_parameter(parameter, span),
             WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
                 self.visit_reference(reference);
-                self.visit_operator(operator);
-                if let Some(word) = operand_word_ast {
-                    self.doubt_operand(word);
-                    self.visit_word(word);
-                }
+                self.visit_operation(Some(operator), operand_word_ast.as_deref());
             }
             WordPart::Length(r)
             | WordPart::ArrayAccess(r)
@@ -126,13 +122,7 @@ impl Walker<'_> {
             }
             WordPart::IndirectExpansion { reference, operator, operand_word_ast, .. } => {
                 self.visit_reference(reference);
-                if let Some(operator) = operator {
-                    self.visit_operator(operator);
-                }
-                if let Some(word) = operand_word_ast {
-                    self.doubt_operand(word);
-                    self.visit_word(word);
-                }
+                self.visit_operation(operator.as_deref(), operand_word_ast.as_deref());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use shuck_ast::{
     BourneParameterExpansion, ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Span,
-    VarRef,
+    VarRef, Word,
 };
 
 use super::super::Walker;
@@ -46,13 +46,7 @@ impl Walker<'_> {
                     ..
                 } => {
                     self.visit_reference(reference);
-                    if let Some(operator) = operator {
-                        self.visit_operator(operator);
-                    }
-                    if let Some(word) = operand_word_ast {
-                        self.doubt_operand(word);
-                        self.visit_word(word);
-                    }
+                    self.visit_operation(operator.as_deref(), operand_word_ast.as_deref());
                 }
                 BourneParameterExpansion::PrefixMatch { .. } => {}
                 BourneParameterExpansion::Slice {
@@ -77,11 +71,7 @@ impl Walker<'_> {
                     ..
                 } => {
                     self.visit_reference(reference);
-                    self.visit_operator(operator);
-                    if let Some(word) = operand_word_ast {
-                        self.doubt_operand(word);
-                        self.visit_word(word);
-                    }
+                    self.visit_operation(Some(operator), operand_word_ast.as_deref());
                 }
                 BourneParameterExpansion::Transformation { reference, operator } => {
                     self.visit_reference(reference);
@@ -91,7 +81,18 @@ impl Walker<'_> {
         }
     }
 
-    pub(super) fn visit_operator(&mut self, operator: &ParameterOp) {
+    /// What the operator of an expansion and the word behind it run.
+    pub(super) fn visit_operation(&mut self, operator: Option<&ParameterOp>, word: Option<&Word>) {
+        if let Some(operator) = operator {
+            self.visit_operator(operator);
+        }
+        if let Some(word) = word {
+            self.doubt_operand(word);
+            self.visit_word(word);
+        }
+    }
+
+    fn visit_operator(&mut self, operator: &ParameterOp) {
         match operator {
             ParameterOp::RemovePrefixShort { pattern }
             | ParameterOp::RemovePrefixLong { pattern }
