@@ -40,18 +40,6 @@ pub fn run(
     next: &mut Vec<Next>,
 ) -> bool {
     let values = call.operands();
-    if matches!(call.name, "scp" | "sftp") {
-        ssh_settings(out, call, &call.parsed.options);
-    }
-    if matches!(call.name, "make" | "gmake") {
-        // The program that runs every line of the recipes.
-        for value in &values {
-            if let Some(shell) = value.plain().and_then(|t| t.strip_prefix("SHELL=")) {
-                let text = Value::known(shell, value.span.clone());
-                next.push(Next::Script { text, rest: Vec::new() });
-            }
-        }
-    }
     match program.special {
         "" => return false,
         "find" => find(out, call, next),
@@ -65,6 +53,10 @@ pub fn run(
         "xargs" => xargs(call, values, next),
         "env" => env(call, values, next, out),
         "copy" | "copy-near" => copy(out, call, &values, dry),
+        "scp" => {
+            ssh_settings(out, call, &call.parsed.options);
+            copy(out, call, &values, dry);
+        }
         "gzip" => gzip(out, call, &values),
         "zip" => {
             operands(out, call, program, dry, next);
@@ -158,6 +150,13 @@ pub fn run(
             }
         }
         "make" => {
+            // The program that runs every line of the recipes.
+            for value in &values {
+                if let Some(shell) = value.plain().and_then(|t| t.strip_prefix("SHELL=")) {
+                    let text = Value::known(shell, value.span.clone());
+                    next.push(Next::Script { text, rest: Vec::new() });
+                }
+            }
             operands(out, call, program, dry, next);
             if call
                 .parsed
@@ -181,6 +180,7 @@ pub fn run(
             }
         }
         "sftp" => {
+            ssh_settings(out, call, &call.parsed.options);
             operands(out, call, program, dry, next);
             if call.parsed.option("-b").is_none() {
                 next.push(Next::Stdin { lang: "sftp" });
@@ -222,7 +222,6 @@ pub fn run(
                 next.push(Next::File { file: file.clone(), lang: "shell" });
             }
         }
-        "alias" => {}
         "test" => {
             for pair in call.args.windows(2) {
                 if pair[0].plain().is_some_and(|o| {
@@ -259,9 +258,6 @@ pub fn run(
             if !values.is_empty() {
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
             }
-        }
-        "build" => {
-            // make, npm run, cargo test: opaque, but a directory or file option was handled above.
         }
         _ if git::run(out, call, program, dry, next) => {}
         other => {
