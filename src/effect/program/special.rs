@@ -68,19 +68,22 @@ pub fn run(
         }
         "own-shell" => {
             // Without a command these start a shell on their standard input.
+            let from = next.len();
             operands(out, call, program, dry, next);
-            let named =
-                call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
-            // `su bob -- -c TEXT`, `runuser -u bob -- CMD`
-            let flag = values.iter().position(|v| v.plain() == Some("-c"));
-            if let Some(text) = flag.and_then(|at| values.get(at + 1)) {
-                next.push(Next::Script { text: text.clone(), rest: Vec::new() });
+            if next.len() > from {
                 return true;
             }
+            // `runuser -u bob -- CMD`; without -u it starts a shell, as `su` does.
             if call.name == "runuser" && call.parsed.option("-u").is_some() && !values.is_empty() {
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
                 return true;
             }
+            if let Some(text) = wrap::shell_text(&values) {
+                next.push(Next::Script { text, rest: Vec::new() });
+                return true;
+            }
+            let named =
+                call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
             // `at -f FILE`, `at -d JOB`: nothing is read from there.
             let named = named || call.parsed.has(mark::SPARE);
             if !named && !next.iter().any(|n| matches!(n, Next::Words { .. })) {
@@ -119,14 +122,6 @@ pub fn run(
         "maven" => packages::build(out, call, &values, dry),
         "download" => download(out, call, &values, dry),
         "ssh" => ssh(out, call, values, next),
-        "runuser" => {
-            // With -u it starts a program, without it a shell as `su` does.
-            if call.parsed.option("-u").is_some() {
-                next.push(Next::Words { words: values, cwd: None, feeds: false });
-            } else if call.parsed.option("-c").is_none() {
-                next.push(Next::Stdin { lang: "shell" });
-            }
-        }
         "redis" => {
             super::code::redis(out, &values, &call.span);
             if values.is_empty() && !call.parsed.has(table::mark::UNSAFE) {
