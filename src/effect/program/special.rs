@@ -39,9 +39,11 @@ pub fn run(
     dry: bool,
     next: &mut Vec<Next>,
 ) -> bool {
+    if program.special.is_empty() {
+        return false;
+    }
     let values = call.operands();
     match program.special {
-        "" => return false,
         "find" => find(out, call, next),
         "fd" => fd(out, call, next),
         "dd" => dd(out, &values),
@@ -254,7 +256,7 @@ pub fn run(
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
             }
         }
-        _ if git::run(out, call, program, dry, next) => {}
+        _ if git::run(out, call, program, &values, dry, next) => {}
         other => {
             debug_assert!(false, "no such special: {other}");
             out.unknown("a program table names code that does not exist", call.span.clone());
