@@ -18,8 +18,7 @@ pub use operand::{joined, operands, role};
 /// What has to be run in turn.
 #[derive(Debug, Clone)]
 pub enum Next {
-    /// These words are a command. `remote` = elsewhere, `clean` = without a function or alias of
-    /// the call, `cwd` = there.
+    /// These words are a command.
     Words {
         /// The program and its arguments.
         words: Vec<Value>,

@@ -42,12 +42,7 @@ impl Walker<'_> {
         for word in &simple.args {
             self.visit_word(word);
         }
-        let empty = self
-            .source
-            .get(simple.name.span.start.offset()..simple.name.span.end.offset())
-            .unwrap_or_default()
-            .is_empty();
-        if empty && simple.args.is_empty() {
+        if self.slice(simple.name.span).is_empty() && simple.args.is_empty() {
             for assignment in simple.assignments.iter() {
                 self.assign(assignment);
             }

@@ -250,9 +250,7 @@ impl<'a, 'p> Scan<'a, 'p> {
                     if text == "\n"
                         && (inside
                             || line.op.is_some()
-                            || self.lang != Lang::Python
-                                && self.lang != Lang::Ruby
-                                && matches!(self.lang, Lang::Perl | Lang::Php))
+                            || matches!(self.lang, Lang::Perl | Lang::Php))
                     {
                         c.at += 1;
                         continue;
