@@ -386,25 +386,31 @@ impl Walker<'_> {
 
     /// A file that is copied holds what the first one held; tee writes what it is fed.
     fn copied(&mut self, name: &str, call: &Call) {
+        if !matches!(name, "cp" | "mv" | "install" | "ln" | "tee") {
+            return;
+        }
         let operands = call.operands();
         let spot = |w: &mut Self, value: &Value| match w.out.spot(value, Extent::Exact, false) {
             Spot::At(target) => Some(target.resolved),
             _ => None,
         };
         match (name, &operands[..]) {
-            ("cp" | "mv" | "install" | "ln", [from, to]) => {
-                if let (Some(from), Some(to)) = (spot(self, from), spot(self, to))
-                    && let Some(held) = self.out.written.get(&from).cloned()
-                {
-                    self.out.written.insert(to, held);
+            ("tee", files) => {
+                if call.parsed.option("-a").is_some() {
+                    return;
                 }
-            }
-            ("tee", files) if call.parsed.option("-a").is_none() => {
                 let Feed::Text(text) = self.feed.clone() else { return };
                 for file in files {
                     if let Some(at) = spot(self, file) {
                         self.out.written.insert(at, Some(text.clone()));
                     }
+                }
+            }
+            (_, [from, to]) => {
+                if let (Some(from), Some(to)) = (spot(self, from), spot(self, to))
+                    && let Some(held) = self.out.written.get(&from).cloned()
+                {
+                    self.out.written.insert(to, held);
                 }
             }
             _ => {}
