@@ -4,8 +4,7 @@
 //! `has` must all be there, `not` must not, `only` is the whole list. An effect is written
 //! `word[mark] what [extent]`: mark `?` = possible, `!` = unknown; what = a path, a host, or the
 //! sub-command's name. Of `any`, one must be there. In `any` and `not` a `*` at the end stands for
-//! the rest. `commands` is the list of sub-commands, with `name(option option)`. Files whose name
-//! begins with `pending` hold cases that are known to fail.
+//! the rest. `commands` is the list of sub-commands, with `name(option option)`.
 
 mod common;
 
@@ -60,11 +59,6 @@ fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     }
     found.sort();
     found
-}
-
-/// Cases that wait for a fact or a road that the analysis does not know yet.
-fn is_pending(file: &std::path::Path) -> bool {
-    file.file_name().is_some_and(|n| n.to_string_lossy().starts_with("pending"))
 }
 
 /// Calls `visit` with every case of every file, once for each of its commands.
@@ -153,35 +147,15 @@ fn cases() {
     let mut faults = Vec::new();
     let mut count = 0;
     each(|file, case, run| {
-        if !is_pending(file) {
-            count += 1;
-            let fault = judge(case, run);
-            if !fault.is_empty() {
-                faults.push(format!("{}: {fault}", file.display()));
-            }
+        count += 1;
+        let fault = judge(case, run);
+        if !fault.is_empty() {
+            faults.push(format!("{}: {fault}", file.display()));
         }
     });
     assert!(faults.is_empty(), "{} of {count} cases\n{}", faults.len(), faults.join("\n"));
     println!("{count} cases");
     assert!(count >= 300, "only {count} cases");
-}
-
-/// `cargo test --test effects pending -- --ignored --nocapture` says which of the cases in
-/// `pending*.toml` hold by now, to be moved to the file of their class, and what the others get.
-#[test]
-#[ignore = "these cases are known to fail"]
-fn pending() {
-    each(|file, case, run| {
-        if is_pending(file) {
-            let fault = judge(case, run);
-            if fault.is_empty() {
-                let title = run.or(["path", "input"].iter().find_map(|k| text(case, k)));
-                println!("holds now: {}", title.unwrap_or_default());
-            } else {
-                println!("waits: {fault}");
-            }
-        }
-    });
 }
 
 /// `EFFECTS='rm x' cargo test --test effects show -- --nocapture` prints what is found; an

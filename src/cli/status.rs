@@ -1,31 +1,27 @@
 //! `hookctl status`: what is in effect, not what was written.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{Scope, StatusArgs};
-use super::scope::{self, Place};
-use super::{BOLD, Context, Exit, GREEN, RED, YELLOW, print};
+use super::args::StatusArgs;
+use super::{Context, Exit, print, scope};
 use crate::config::Config;
 use crate::event::Kind;
 use crate::paths::Paths;
 use crate::rule::fault::Gravity;
-use crate::settings::file::Target;
 use crate::settings::record::Records;
-use crate::settings::survey::{Own, Survey};
-use crate::settings::{self, Error};
 
+mod file;
 mod guards;
+mod show;
 mod verify;
 
-use guards::is_world_writable;
+use file::{FileReport, State};
 pub(super) use guards::{Guard, guards};
 
 /// How much of the journal's end is looked at for its last line.
@@ -52,64 +48,6 @@ struct Report {
     /// Only with `--verify`.
     #[serde(skip_serializing_if = "Option::is_none")]
     verify: Option<Vec<verify::Probe>>,
-}
-
-/// How our entries in one file are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum State {
-    /// Every wanted event, as install would write it.
-    Installed,
-    /// Some wanted events lack.
-    Partial,
-    /// No entry of ours.
-    Missing,
-    /// An entry is not what install would write.
-    Outdated,
-}
-
-/// One settings file.
-#[derive(Debug, Serialize)]
-struct FileReport {
-    scope: &'static str,
-    file: PathBuf,
-    exists: bool,
-    /// Does the client read it? (Not JSON, or one refused entry: no.)
-    valid: bool,
-    error: Option<String>,
-    state: State,
-    /// The events with an entry of ours that the client uses.
-    events: Vec<String>,
-    missing: Vec<String>,
-    outdated: Vec<Outdated>,
-    /// The program that the entries run.
-    binary: Option<Binary>,
-    /// The events where the client blocks when hookctl fails.
-    fails_closed: Vec<String>,
-    disable_all_hooks: bool,
-    allow_managed_hooks_only: bool,
-    #[serde(skip)]
-    own: Vec<Own>,
-    #[serde(skip)]
-    guarded: BTreeSet<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Outdated {
-    event: String,
-    why: String,
-    /// Does it keep the event from being guarded?
-    breaks: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Binary {
-    path: String,
-    exists: bool,
-    executable: bool,
-    /// Is it this program?
-    current: bool,
-    writable_by_others: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -153,7 +91,7 @@ pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
     if args.json {
         print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     } else {
-        print(&show(context, &report))?;
+        print(&show::show(context, &report))?;
     }
     Ok(if report.in_effect { Exit::Ok } else { Exit::Found })
 }
@@ -161,7 +99,7 @@ pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
 fn gather(context: &Context) -> Report {
     let records = Records::load(&context.paths);
     let mut files: Vec<FileReport> =
-        scope::places(context).iter().map(|place| look(context, place, &records)).collect();
+        scope::places(context).iter().map(|place| file::look(context, place, &records)).collect();
     let mut problems = Vec::new();
     let mut notes = Vec::new();
 
@@ -268,130 +206,6 @@ fn gather(context: &Context) -> Report {
     }
 }
 
-/// One file: what is in it, beside what should be.
-fn look(context: &Context, place: &Place, records: &Records) -> FileReport {
-    let mut report = FileReport {
-        scope: place.name(),
-        file: place.file.clone(),
-        exists: true,
-        valid: true,
-        error: None,
-        state: State::Missing,
-        events: Vec::new(),
-        missing: Vec::new(),
-        outdated: Vec::new(),
-        binary: None,
-        fails_closed: Vec::new(),
-        disable_all_hooks: false,
-        allow_managed_hooks_only: false,
-        own: Vec::new(),
-        guarded: BTreeSet::new(),
-    };
-    let read = match settings::read(&place.file) {
-        Ok(Some(read)) => read,
-        Ok(None) => {
-            report.exists = false;
-            return report;
-        }
-        Err(error) => {
-            report.valid = false;
-            report.error = Some(match &error {
-                Error::Refused { file, text, fault } => fault.show(file, text),
-                other => other.to_string(),
-            });
-            return report;
-        }
-    };
-    let Survey { own, invalid, disabled, managed_only, .. } = read.survey;
-    report.disable_all_hooks = disabled;
-    report.allow_managed_hooks_only = managed_only && place.scope.is_none();
-    if let Some(fatal) = invalid.iter().find(|invalid| invalid.fatal) {
-        report.valid = false;
-        report.error = Some(fatal.fault.show(&place.file, &read.text));
-    }
-    report.own = own;
-    let seen: Vec<&Own> = report.own.iter().filter(|own| own.seen).collect();
-    let Some(first) = seen.first() else { return report };
-
-    let real = Target::find(&place.file).map(|target| target.real.display().to_string());
-    let asked = real.ok().and_then(|real| records.files.get(&real)).map(|r| r.events.clone());
-    let asked = asked.unwrap_or_default();
-    let agent = crate::agent::by_id("claude").unwrap_or(crate::agent::AGENTS[0]);
-    let scope = place.scope.unwrap_or(Scope::User);
-    let mut wanted = scope::wanted(context, agent, scope, &asked, None)
-        .or_else(|_| scope::wanted(context, agent, scope, &[], None))
-        .ok();
-    if let Some(wanted) = &mut wanted {
-        // A rule may need more by now than was asked for.
-        let needed = scope::needed_events(context);
-        for kind in needed.iter().filter(|kind| !asked.is_empty() && agent.spec(*kind).is_some()) {
-            if wanted.events.iter().all(|(have, _)| *have != kind) {
-                wanted.events.extend(agent.spec(kind).map(|spec| (kind, spec.timeout)));
-            }
-        }
-        // The administrator's entries are written by other means: only what breaks counts.
-        if place.scope.is_none() {
-            wanted.command = first.command.clone();
-        }
-    }
-
-    let mut broken = BTreeSet::new();
-    for own in &seen {
-        if !report.events.contains(&own.event) {
-            report.events.push(own.event.clone());
-        }
-        if own.fails_closed() {
-            report.fails_closed.push(own.event.clone());
-        }
-        for fault in wanted.iter().flat_map(|wanted| wanted.faults(own)) {
-            if place.scope.is_none() && !fault.breaks {
-                continue;
-            }
-            if fault.breaks {
-                broken.insert(own.event.clone());
-            }
-            let (event, why, breaks) = (own.event.clone(), fault.why, fault.breaks);
-            report.outdated.push(Outdated { event, why, breaks });
-        }
-    }
-    for (kind, _) in wanted.iter().flat_map(|wanted| &wanted.events) {
-        if seen.iter().all(|own| own.event != kind.name()) {
-            report.missing.push(kind.name().to_string());
-        }
-    }
-    // Several programs in one file: the one that does not work is the one to show.
-    let mut binaries: Vec<Binary> = Vec::new();
-    for own in &seen {
-        if binaries.iter().all(|binary| binary.path != own.command) {
-            binaries.push(binary(&own.command));
-        }
-        let works = binaries.iter().any(|b| b.path == own.command && b.executable);
-        if works && !broken.contains(&own.event) {
-            report.guarded.insert(own.event.clone());
-        }
-    }
-    binaries.sort_by_key(|binary| (binary.executable, binary.current));
-    report.binary = binaries.into_iter().next();
-    report.state = match (report.outdated.is_empty(), report.missing.is_empty()) {
-        (false, _) => State::Outdated,
-        (true, false) => State::Partial,
-        (true, true) => State::Installed,
-    };
-    report
-}
-
-fn binary(command: &str) -> Binary {
-    let file = scope::resolve(command);
-    let this = std::env::current_exe().and_then(|exe| exe.canonicalize()).ok();
-    Binary {
-        path: command.to_string(),
-        exists: file.is_some(),
-        executable: file.as_deref().is_some_and(scope::is_executable),
-        current: file.as_deref().and_then(|file| file.canonicalize().ok()) == this,
-        writable_by_others: file.as_deref().is_some_and(is_world_writable),
-    }
-}
-
 fn paused(paths: &Paths) -> Option<i64> {
     let bytes = fs::read(paths.pause()).ok()?;
     let until = serde_json::from_slice::<Value>(&bytes).ok()?.get("until")?.as_f64()? as i64;
@@ -418,85 +232,4 @@ fn last_event(paths: &Paths) -> Option<LastEvent> {
     let event = serde_json::from_slice::<Value>(line).ok();
     let event = event.and_then(|line| Some(line.get("event")?.as_str()?.to_string()));
     Some(LastEvent { time: seconds(meta.modified().ok()?), event })
-}
-
-/// The report for people.
-fn show(context: &Context, report: &Report) -> String {
-    let mut text = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{} {value}", context.paint(BOLD, &format!("{name:<11}")));
-    };
-    let verdict = match report.in_effect {
-        true => context.paint(GREEN, "in effect"),
-        false => context.paint(RED, "NOT in effect"),
-    };
-    line("guard", &format!("{verdict} (hookctl {}, Claude Code)", report.version));
-    for file in &report.files {
-        let managed_absent = file.scope == "managed" && !file.exists;
-        let (sgr, word) = match file.state {
-            _ if !file.valid => (RED, "broken"),
-            State::Installed => (GREEN, "installed"),
-            State::Partial => (YELLOW, "partial"),
-            State::Outdated => (YELLOW, "outdated"),
-            State::Missing if !file.exists => (0, "no file"),
-            State::Missing => (0, "missing"),
-        };
-        if managed_absent {
-            continue;
-        }
-        let word = format!("{word:<10}");
-        let word = if sgr == 0 { word } else { context.paint(sgr, &word) };
-        line(file.scope, &format!("{word} {}", file.file.display()));
-        if let Some(binary) = &file.binary {
-            let current = match (binary.exists, binary.current) {
-                (false, _) => " (not there)",
-                (true, false) => " (another build than this one)",
-                (true, true) => "",
-            };
-            line("", &format!("runs       {}{current}", binary.path));
-            let events: Vec<&str> = file.events.iter().map(String::as_str).collect();
-            let events = super::install::fold(&events, 70, &" ".repeat(23));
-            line("", &format!("events     {events}"));
-        }
-    }
-    for guard in &report.guards {
-        let known = guard.known.map(|name| format!(" [{name}]")).unwrap_or_default();
-        let problem = guard.problem.as_ref().map(|p| format!(": {p}")).unwrap_or_default();
-        let problem = context.paint(YELLOW, &problem);
-        let who = format!("{} ({}){known}", guard.event, guard.scope);
-        line("also runs", &format!("{who}: {}{problem}", guard.command));
-    }
-    let last = match &report.last_event {
-        None => "none yet".to_string(),
-        Some(last) => {
-            let name = last.event.as_deref().unwrap_or("an event");
-            format!("{name}, {}", ago(now() - last.time))
-        }
-    };
-    line("last event", &last);
-    if let Some(until) = report.paused_until {
-        line("paused", &context.paint(RED, &format!("for another {} s", until - now())));
-    }
-    for probe in report.verify.iter().flatten() {
-        let (sgr, word) = if probe.ok { (GREEN, "ok  ") } else { (RED, "FAIL") };
-        line("verify", &format!("{} {}", context.paint(sgr, word), probe.sentence()));
-    }
-    for (name, sgr, sentences) in
-        [("problem", RED, &report.problems), ("note", YELLOW, &report.notes)]
-    {
-        for sentence in sentences {
-            let name = context.paint(sgr, &format!("{name:<11}"));
-            let _ = writeln!(text, "{name} {}", sentence.replace('\n', "\n            "));
-        }
-    }
-    text
-}
-
-fn ago(seconds: i64) -> String {
-    match seconds {
-        ..60 => "less than a minute ago".into(),
-        60..3600 => format!("{} min ago", seconds / 60),
-        3600..172_800 => format!("{} h ago", seconds / 3600),
-        _ => format!("{} days ago", seconds / 86_400),
-    }
 }

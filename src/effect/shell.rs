@@ -222,6 +222,12 @@ impl Walker<'_> {
         self.fixed.clone().unwrap_or_else(|| span.start.offset()..span.end.offset())
     }
 
+    /// Text whose commands are not seen: what holds it may run anything.
+    fn unseen(&mut self, why: &str, range: Range<usize>) {
+        self.out.command = self.parent;
+        self.out.unknown(why, range);
+    }
+
     fn cwd(&self) -> Option<String> {
         match self.state.get(&Key::Cwd) {
             Some(Held::Cwd(cwd)) => cwd.clone(),

@@ -16,64 +16,13 @@ use crate::effect::Word;
 use crate::effect::program::packed;
 use crate::effect::program::table::{self, Program};
 use crate::event::{Kind, KindSet};
-use crate::rule::condition::{Conditions, Name, Permission};
+use crate::rule::Rule;
 use crate::rule::fault::{Fault, Gravity, did_you_mean};
-use crate::rule::{Certainty, Rule};
 use crate::settings;
 use crate::trust;
-use crate::verdict::Verb;
 
-/// The tools of Claude Code 2.1.329, those of today's other agents under these names, and older
-/// names that rules may still carry.
-const TOOLS: &[&str] = &[
-    "Agent",
-    "AskUserQuestion",
-    "Bash",
-    "BashOutput",
-    "CronCreate",
-    "CronDelete",
-    "CronList",
-    "Edit",
-    "EnterPlanMode",
-    "EnterWorktree",
-    "ExitPlanMode",
-    "ExitWorktree",
-    "Glob",
-    "Grep",
-    "KillBash",
-    "KillShell",
-    "LS",
-    "LSP",
-    "ListMcpResourcesTool",
-    "Monitor",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "PowerShell",
-    "Read",
-    "ReadMcpResourceTool",
-    "RemoteTrigger",
-    "ScheduleWakeup",
-    "SendMessage",
-    "Skill",
-    "SlashCommand",
-    "StructuredOutput",
-    "Task",
-    "TaskCreate",
-    "TaskGet",
-    "TaskList",
-    "TaskOutput",
-    "TaskStop",
-    "TaskUpdate",
-    "TeamCreate",
-    "TeamDelete",
-    "TodoWrite",
-    "ToolSearch",
-    "WebFetch",
-    "WebSearch",
-    "Workflow",
-    "Write",
-];
+mod never;
+mod shadow;
 
 /// The keys whose value is a glob over a name.
 const NAME_KEYS: &[&str] = &[
@@ -88,8 +37,6 @@ const NAME_KEYS: &[&str] = &[
 ];
 /// The keys whose value is a path pattern.
 const PATH_KEYS: &[&str] = &["path", "cwd", "project"];
-/// The keys that speak of single effects of a tool call.
-const EFFECT_KEYS: &[&str] = &["command", "effect", "path", "host", "match"];
 
 /// What rules are held against.
 pub(super) struct World<'a> {
@@ -208,96 +155,6 @@ impl<'a> Lint<'a> {
         }
     }
 
-    // ---- never-matches --------------------------------------------------------------------
-
-    fn never_matches(&mut self) {
-        let rule = self.rule;
-        let conditions = &rule.conditions;
-        let events = names(rule.on);
-        let on = |kinds: &[Kind]| !rule.on.intersect(KindSet::of(kinds)).is_empty();
-        let tool = rule.on.iter().any(Kind::is_tool);
-        let never = "never-matches";
-        if conditions.speaks_of_effects() && !tool {
-            let key = self.first_key(EFFECT_KEYS);
-            self.warn(
-                never,
-                format!("`{key}` speaks of what a tool call does, and {events} has no tool call"),
-                "name an event with a tool, or test a field of the payload with `input`",
-                self.key(key),
-            );
-        } else if !conditions.tool.is_empty() && !tool {
-            let message = format!("`tool` holds for tool calls only, and {events} is none");
-            self.warn(never, message, "take `tool` out, or name another event", self.key("tool"));
-        }
-        if !conditions.prompt.is_empty()
-            && !on(&[Kind::UserPromptSubmit, Kind::UserPromptExpansion])
-        {
-            let message = format!("`prompt` never holds on {events}: it brings no prompt");
-            self.warn(never, message, "on = \"UserPromptSubmit\" does", self.key("prompt"));
-        }
-        if !conditions.response.is_empty() && !on(&[Kind::PostToolUse]) {
-            let message = format!("`response` never holds on {events}: no tool has returned yet");
-            self.warn(never, message, "on = \"PostToolUse\" has it", self.key("response"));
-        }
-        let agent = agent::AGENTS[0];
-        for (field, _) in &conditions.when.fields {
-            let has = |spec: Option<&EventSpec>| {
-                spec.is_none_or(|spec| has_word(spec.input, field))
-                    || has_word(agent::claude::COMMON_INPUT, field)
-            };
-            if !rule.on.iter().any(|kind| has(agent.spec(kind))) {
-                let message = format!("`when.{field}` never holds on {events}: it has no {field}");
-                let hint = "`hookctl explain --event NAME` shows an event's fields";
-                self.warn(never, message, hint, self.key("when"));
-            }
-        }
-        if conditions.when.success.is_some() && !on(&[Kind::PostToolUse, Kind::PostToolUseFailure])
-        {
-            let message = format!("`when.success` never holds on {events}: nothing has run yet");
-            let hint = "on = [\"PostToolUse\", \"PostToolUseFailure\"] says it";
-            self.warn(never, message, hint, self.key("when"));
-        }
-        if conditions.when.stop_hook_active == Some(true) && !on(&[Kind::Stop, Kind::SubagentStop])
-        {
-            let message = format!("`when.stop_hook_active` is never true on {events}");
-            self.warn(never, message, "it is one of Stop and SubagentStop", self.key("when"));
-        }
-        self.tool_names();
-    }
-
-    fn tool_names(&mut self) {
-        let known = |name: &Name| {
-            name.text().starts_with("mcp__")
-                || name.text().starts_with('*')
-                || TOOLS.iter().any(|tool| name.holds(tool))
-        };
-        let conditions = self.rule.conditions.clone();
-        let unknown = conditions.tool.iter().filter(|name| !name.excludes() && !known(name));
-        let mut unknown: Vec<(&str, &str)> = unknown.map(|name| ("tool", name.text())).collect();
-        for permission in &conditions.permission {
-            if let Permission::Tool(name) = permission
-                && !name.contains('*')
-                && !name.starts_with("mcp__")
-                && !TOOLS.contains(&name.as_str())
-            {
-                unknown.push(("match", name));
-            }
-        }
-        // Other agents bring tools of their own under their own names.
-        let other_agents = conditions.agent.iter().any(|name| name.text() != "claude");
-        for (key, name) in unknown.into_iter().filter(|_| !other_agents) {
-            let hint = match did_you_mean(name, TOOLS.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if key == "tool" && (name.starts_with("mcp_") || name.contains("__")) => {
-                    "tools of MCP servers are called mcp__SERVER__TOOL".into()
-                }
-                None => "tools go by Claude Code's names, whatever the agent calls them".into(),
-            };
-            let message = format!("`{name}` is no tool of Claude Code");
-            self.warn("never-matches", message, &hint, self.written.text(key, name));
-        }
-    }
-
     // ---- keys that the named events cannot express ----------------------------------------
 
     fn keys_for_events(&mut self) {
@@ -400,38 +257,6 @@ impl<'a> Lint<'a> {
         }
     }
 
-    // ---- shadowed -------------------------------------------------------------------------
-
-    fn shadowed(&mut self, world: &World<'_>) {
-        let Some((verb, _)) = &self.rule.verdict else { return };
-        if !matches!(verb, Verb::Ask | Verb::Allow) || does_more(self.rule) {
-            return;
-        }
-        let rule = self.rule;
-        let above = world
-            .sources
-            .iter()
-            .filter(|source| source.refused.is_none())
-            .flat_map(|source| source.file.rules.iter().map(move |other| (source, other)))
-            .find(|(source, other)| {
-                let holds = source.trusted || other.only_tightens();
-                other.layer() >= rule.layer() && holds && shadows(other, rule)
-            });
-        if let Some((_, other)) = above {
-            let other_verb = other.verdict.as_ref().map_or("", |(verb, _)| verb.name());
-            self.warn(
-                "shadowed",
-                format!(
-                    "`{}` never has its say: `{}` answers {other_verb} in every case of it",
-                    rule.id,
-                    other.name()
-                ),
-                "the strictest rule wins: give the other one an `unless`, or drop this one",
-                self.key(verb.name()),
-            );
-        }
-    }
-
     // ---- registered -----------------------------------------------------------------------
 
     fn registered(&mut self, world: &World<'_>) {
@@ -466,76 +291,4 @@ impl<'a> Lint<'a> {
             self.warn("unknown-remote", message, hint, self.key("remote"));
         }
     }
-}
-
-/// Does the rule do anything that another rule's verdict does not take away?
-fn does_more(rule: &Rule) -> bool {
-    rule.acts()
-        || rule.observe
-        || !rule.rewrite.is_empty()
-        || !rule.replace.is_empty()
-        || rule.redact.is_some()
-        || rule.context.is_some()
-        || rule.notify.is_some()
-}
-
-/// Does `other` answer more strictly wherever `rule` would answer? A yes is certain, a no is not.
-fn shadows(other: &Rule, rule: &Rule) -> bool {
-    let (Some((stronger, _)), Some((verb, _))) = (&other.verdict, &rule.verdict) else {
-        return false;
-    };
-    let (c, r) = (&other.conditions, &rule.conditions);
-    // Without `command`, effect = "execute" leaves out what is transparent.
-    let opaque_only = c.effect.contains(&Word::Execute) && c.command.is_empty();
-    stronger > verb
-        && !other.observe
-        && !other.acts()
-        && other.unless.is_none()
-        && (other.certainty == rule.certainty || other.certainty == Certainty::Possible)
-        && other.on.intersect(rule.on) == rule.on
-        // On a stop a block holds back after some times.
-        && rule.on.intersect(KindSet::of(&[Kind::Stop, Kind::SubagentStop])).is_empty()
-        && (!opaque_only || r.command.is_empty())
-        && fewer(c, r)
-}
-
-/// Is every condition of the first list one of the second?
-fn fewer(c: &Conditions, r: &Conditions) -> bool {
-    fn part<T: PartialEq>(c: &[T], r: &[T]) -> bool {
-        c.is_empty() || c == r
-    }
-    part(&c.agent, &r.agent)
-        && part(&c.tool, &r.tool)
-        && part(&c.effect, &r.effect)
-        && part(&c.command, &r.command)
-        && part(&c.path, &r.path)
-        && part(&c.host, &r.host)
-        && part(&c.permission, &r.permission)
-        && part(&c.prompt, &r.prompt)
-        && part(&c.input, &r.input)
-        && part(&c.response, &r.response)
-        && (c.when == Default::default() || c.when == r.when)
-}
-
-/// Is the word in the list of fields, outside of `{}`, where the fields of a field stand?
-fn has_word(text: &str, word: &str) -> bool {
-    let mut depth = 0usize;
-    let top: String = text
-        .chars()
-        .map(|c| {
-            match c {
-                '{' => depth += 1,
-                '}' => depth = depth.saturating_sub(1),
-                _ if depth == 0 => return c,
-                _ => {}
-            }
-            ' '
-        })
-        .collect();
-    top.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|found| found == word)
-}
-
-fn names(kinds: KindSet) -> String {
-    let all: Vec<&str> = kinds.iter().map(Kind::name).collect();
-    if all.len() > 4 { format!("{}, ...", all[..3].join(", ")) } else { all.join(", ") }
 }

@@ -233,7 +233,7 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     let free = free.then_some(Known { names: "", spec: PLAIN });
     let long = program.filter(|_| name.starts_with("--"));
     let whole = exact.or_else(|| long.and_then(|p| p.abbreviated(name)));
-    if arg.text.is_none() && glued.is_none() && !text.contains('=') && whole.is_none_or(|_| true) {
+    if arg.text.is_none() && glued.is_none() && !text.contains('=') {
         // `-$x` or `--opt$x`: nobody knows which.
         push(name, None, None);
         return 1;

@@ -39,21 +39,11 @@ pub fn run(
     dry: bool,
     next: &mut Vec<Next>,
 ) -> bool {
+    if program.special.is_empty() {
+        return false;
+    }
     let values = call.operands();
-    if matches!(call.name, "scp" | "sftp") {
-        ssh_settings(out, call, &call.parsed.options);
-    }
-    if matches!(call.name, "make" | "gmake") {
-        // The program that runs every line of the recipes.
-        for value in &values {
-            if let Some(shell) = value.plain().and_then(|t| t.strip_prefix("SHELL=")) {
-                let text = Value::known(shell, value.span.clone());
-                next.push(Next::Script { text, rest: Vec::new() });
-            }
-        }
-    }
     match program.special {
-        "" => return false,
         "find" => find(out, call, next),
         "fd" => fd(out, call, next),
         "dd" => dd(out, &values),
@@ -65,6 +55,10 @@ pub fn run(
         "xargs" => xargs(call, values, next),
         "env" => env(call, values, next, out),
         "copy" | "copy-near" => copy(out, call, &values, dry),
+        "scp" => {
+            ssh_settings(out, call, &call.parsed.options);
+            copy(out, call, &values, dry);
+        }
         "gzip" => gzip(out, call, &values),
         "zip" => {
             operands(out, call, program, dry, next);
@@ -76,19 +70,22 @@ pub fn run(
         }
         "own-shell" => {
             // Without a command these start a shell on their standard input.
+            let from = next.len();
             operands(out, call, program, dry, next);
-            let named =
-                call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
-            // `su bob -- -c TEXT`, `runuser -u bob -- CMD`
-            let flag = values.iter().position(|v| v.plain() == Some("-c"));
-            if let Some(text) = flag.and_then(|at| values.get(at + 1)) {
-                next.push(Next::Script { text: text.clone(), rest: Vec::new() });
+            if next.len() > from {
                 return true;
             }
+            // `runuser -u bob -- CMD`; without -u it starts a shell, as `su` does.
             if call.name == "runuser" && call.parsed.option("-u").is_some() && !values.is_empty() {
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
                 return true;
             }
+            if let Some(text) = wrap::shell_text(&values) {
+                next.push(Next::Script { text, rest: Vec::new() });
+                return true;
+            }
+            let named =
+                call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
             // `at -f FILE`, `at -d JOB`: nothing is read from there.
             let named = named || call.parsed.has(mark::SPARE);
             if !named && !next.iter().any(|n| matches!(n, Next::Words { .. })) {
@@ -127,14 +124,6 @@ pub fn run(
         "maven" => packages::build(out, call, &values, dry),
         "download" => download(out, call, &values, dry),
         "ssh" => ssh(out, call, values, next),
-        "runuser" => {
-            // With -u it starts a program, without it a shell as `su` does.
-            if call.parsed.option("-u").is_some() {
-                next.push(Next::Words { words: values, cwd: None, feeds: false });
-            } else if call.parsed.option("-c").is_none() {
-                next.push(Next::Stdin { lang: "shell" });
-            }
-        }
         "redis" => {
             super::code::redis(out, &values, &call.span);
             if values.is_empty() && !call.parsed.has(table::mark::UNSAFE) {
@@ -158,6 +147,13 @@ pub fn run(
             }
         }
         "make" => {
+            // The program that runs every line of the recipes.
+            for value in &values {
+                if let Some(shell) = value.plain().and_then(|t| t.strip_prefix("SHELL=")) {
+                    let text = Value::known(shell, value.span.clone());
+                    next.push(Next::Script { text, rest: Vec::new() });
+                }
+            }
             operands(out, call, program, dry, next);
             if call
                 .parsed
@@ -181,6 +177,7 @@ pub fn run(
             }
         }
         "sftp" => {
+            ssh_settings(out, call, &call.parsed.options);
             operands(out, call, program, dry, next);
             if call.parsed.option("-b").is_none() {
                 next.push(Next::Stdin { lang: "sftp" });
@@ -222,7 +219,6 @@ pub fn run(
                 next.push(Next::File { file: file.clone(), lang: "shell" });
             }
         }
-        "alias" => {}
         "test" => {
             for pair in call.args.windows(2) {
                 if pair[0].plain().is_some_and(|o| {
@@ -260,10 +256,7 @@ pub fn run(
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
             }
         }
-        "build" => {
-            // make, npm run, cargo test: opaque, but a directory or file option was handled above.
-        }
-        _ if git::run(out, call, program, dry, next) => {}
+        _ if git::run(out, call, program, &values, dry, next) => {}
         other => {
             debug_assert!(false, "no such special: {other}");
             out.unknown("a program table names code that does not exist", call.span.clone());

@@ -33,9 +33,7 @@ impl Walker<'_> {
         // `> a<(cmd)` and `<<< >(cmd)x` are one word each, which the parser cuts.
         let ends: Vec<usize> = stmt.redirects.iter().map(|r| r.span.end.offset()).collect();
         if simple.args.iter().any(|word| ends.contains(&word.span.start.offset())) {
-            let range = self.range(stmt.span);
-            self.out.command = self.parent;
-            self.out.unknown("a redirection that goes on behind its word", range);
+            self.unseen("a redirection that goes on behind its word", self.range(stmt.span));
         }
         for assignment in simple.assignments.iter() {
             self.visit_assignment(assignment);
@@ -44,12 +42,7 @@ impl Walker<'_> {
         for word in &simple.args {
             self.visit_word(word);
         }
-        let empty = self
-            .source
-            .get(simple.name.span.start.offset()..simple.name.span.end.offset())
-            .unwrap_or_default()
-            .is_empty();
-        if empty && simple.args.is_empty() {
+        if self.slice(simple.name.span).is_empty() && simple.args.is_empty() {
             for assignment in simple.assignments.iter() {
                 self.assign(assignment);
             }
@@ -228,8 +221,7 @@ impl Walker<'_> {
             if let Some(name) = name.plain() {
                 any = true;
                 if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
-                    self.out.command = self.parent;
-                    self.out.unknown("a function that runs for unknown commands", span.clone());
+                    self.unseen("a function that runs for unknown commands", span.clone());
                 }
                 self.state.set(
                     Key::Function(name.to_string()),
@@ -238,8 +230,7 @@ impl Walker<'_> {
             }
         }
         if !any {
-            self.out.command = self.parent;
-            self.out.unknown("a function whose name is known only at run time", span);
+            self.unseen("a function whose name is known only at run time", span);
         }
     }
 
@@ -395,25 +386,31 @@ impl Walker<'_> {
 
     /// A file that is copied holds what the first one held; tee writes what it is fed.
     fn copied(&mut self, name: &str, call: &Call) {
+        if !matches!(name, "cp" | "mv" | "install" | "ln" | "tee") {
+            return;
+        }
         let operands = call.operands();
         let spot = |w: &mut Self, value: &Value| match w.out.spot(value, Extent::Exact, false) {
             Spot::At(target) => Some(target.resolved),
             _ => None,
         };
         match (name, &operands[..]) {
-            ("cp" | "mv" | "install" | "ln", [from, to]) => {
-                if let (Some(from), Some(to)) = (spot(self, from), spot(self, to))
-                    && let Some(held) = self.out.written.get(&from).cloned()
-                {
-                    self.out.written.insert(to, held);
+            ("tee", files) => {
+                if call.parsed.option("-a").is_some() {
+                    return;
                 }
-            }
-            ("tee", files) if call.parsed.option("-a").is_none() => {
                 let Feed::Text(text) = self.feed.clone() else { return };
                 for file in files {
                     if let Some(at) = spot(self, file) {
                         self.out.written.insert(at, Some(text.clone()));
                     }
+                }
+            }
+            (_, [from, to]) => {
+                if let (Some(from), Some(to)) = (spot(self, from), spot(self, to))
+                    && let Some(held) = self.out.written.get(&from).cloned()
+                {
+                    self.out.written.insert(to, held);
                 }
             }
             _ => {}

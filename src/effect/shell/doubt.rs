@@ -23,9 +23,10 @@ impl Walker<'_> {
         let cut = raw.ends_with('$') && matches!(next, Some(b'(' | b'{' | b'"' | b'\''))
             || raw.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
         if cut || swallows(raw) {
-            let range = self.range(word.span);
-            self.out.command = self.parent;
-            self.out.unknown("a brace at the start of a word that does not close there", range);
+            self.unseen(
+                "a brace at the start of a word that does not close there",
+                self.range(word.span),
+            );
         }
     }
 }
@@ -40,9 +41,7 @@ impl Walker<'_> {
         });
         let rest = ends.max().and_then(|end| self.source.get(end..decl.span.end.offset()));
         if rest.is_some_and(|rest| rest.starts_with('(')) {
-            let range = self.range(decl.span);
-            self.out.command = self.parent;
-            self.out.unknown("an array that is not understood", range);
+            self.unseen("an array that is not understood", self.range(decl.span));
         }
     }
 
@@ -55,16 +54,14 @@ impl Walker<'_> {
                 && raw.is_some_and(|raw| raw.replace("<<<", "").contains("<<"))
         };
         if word.parts.iter().any(heredoc) {
-            let range = self.range(word.span);
-            self.out.command = self.parent;
-            self.out.unknown("a heredoc inside an array", range);
+            self.unseen("a heredoc inside an array", self.range(word.span));
         }
     }
 
     /// A fault inside `$(...)` or `<(...)` is not told by the parser: what it did not take is left.
     pub(super) fn doubt_body(&mut self, body: &StmtSeq, span: Span) {
         let (start, end) = (span.start.offset(), span.end.offset());
-        let raw = self.source.get(start..end).unwrap_or_default();
+        let raw = self.slice(span);
         let head = if raw.starts_with('`') { 1 } else { 2 };
         let from = body.stmts.last().map_or(start + head, |last| {
             let ends = last.redirects.iter().map(|r| r.span.end.offset());
@@ -87,22 +84,17 @@ impl Walker<'_> {
             _ => body.stmts.is_empty(),
         };
         if missed && raw != "``" {
-            let range = self.range(span);
-            self.out.command = self.parent;
-            self.out.unknown("a substitution that is not understood", range);
+            self.unseen("a substitution that is not understood", self.range(span));
         }
     }
 
     /// `${x:-<(cmd)}` runs the command, and so does `"${x+$'`cmd`'}"`; the parser sees text.
     pub(super) fn doubt_operand(&mut self, word: &Word) {
-        let (start, end) = (word.span.start.offset(), word.span.end.offset());
-        let raw = self.source.get(start..end).unwrap_or_default();
+        let raw = self.slice(word.span);
         // In a string the quotes around `'$(cmd)'` are text.
         let quoted = raw.contains('\'') && (raw.contains("$(") || raw.contains('`'));
         if quoted || raw.contains("<(") || raw.contains(">(") || raw.contains("$'") {
-            let range = self.range(word.span);
-            self.out.command = self.parent;
-            self.out.unknown("a parameter whose operand runs something", range);
+            self.unseen("a parameter whose operand runs something", self.range(word.span));
         }
     }
 
@@ -114,19 +106,15 @@ impl Walker<'_> {
                 WordPart::CommandSubstitution { syntax: CommandSubstitutionSyntax::Backtick, .. }
             )
         };
-        let raw = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+        let raw = self.slice(span);
         if raw.contains('\\') && parts.iter().any(backtick) && !in_place(parts, span) {
-            let range = self.range(span);
-            self.out.command = self.parent;
-            self.out.unknown("backticks in a string with escapes", range);
+            self.unseen("backticks in a string with escapes", self.range(span));
         }
     }
 
     /// `$x{a,b}` is `$xa $xb`, and `{a,$x}b` is `ab $xb`: braces come first.
     pub(super) fn glued(&self, parts: &[WordPartNode], at: usize) -> bool {
-        let text = |p: &WordPartNode| {
-            self.source.get(p.span.start.offset()..p.span.end.offset()).unwrap_or_default()
-        };
+        let text = |p: &WordPartNode| self.slice(p.span);
         let literal = |p: &WordPartNode| matches!(p.kind, WordPart::Literal(_));
         let (Some(part), Some(next)) = (parts.get(at), parts.get(at + 1)) else { return false };
         if !matches!(part.kind, WordPart::Variable(_))

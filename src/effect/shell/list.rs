@@ -1,7 +1,7 @@
 //! Statements: lists, pipelines and compound commands, walked the way a shell would run them.
 
 use shuck_ast::{
-    BinaryOp, BuiltinCommand, Command, CompoundCommand, ConditionalExpr, Stmt, StmtSeq,
+    BinaryOp, BuiltinCommand, Command, CompoundCommand, ConditionalExpr, Stmt, StmtSeq, Word,
 };
 
 use super::doubt::side_by_side;
@@ -42,9 +42,7 @@ impl Walker<'_> {
 
     pub(super) fn stmt_here(&mut self, stmt: &Stmt) {
         if stmt.redirects.len() > MAX_REDIRECTS {
-            let span = self.range(stmt.span);
-            self.out.command = self.parent;
-            return self.out.unknown("more redirections than are followed", span);
+            return self.unseen("more redirections than are followed", self.range(stmt.span));
         }
         let feed = self.redirect_feed(stmt);
         let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));
@@ -235,22 +233,8 @@ impl Walker<'_> {
                     .collect();
                 self.each(&names, &words, &command.body);
             }
-            CompoundCommand::Foreach(command) => {
-                let mut words = Vec::new();
-                for word in &command.words {
-                    self.visit_word(word);
-                    words.extend(self.every(&[word]));
-                }
-                self.each(&[command.variable.as_str().to_string()], &words, &command.body);
-            }
-            CompoundCommand::Select(command) => {
-                let mut words = Vec::new();
-                for word in &command.words {
-                    self.visit_word(word);
-                    words.extend(self.every(&[word]));
-                }
-                self.each(&[command.variable.as_str().to_string()], &words, &command.body);
-            }
+            CompoundCommand::Foreach(c) => self.named(c.variable.as_str(), &c.words, &c.body),
+            CompoundCommand::Select(c) => self.named(c.variable.as_str(), &c.words, &c.body),
             CompoundCommand::Repeat(command) => {
                 self.visit_word(&command.count);
                 self.looped(&[], |w| w.seq(&command.body));
@@ -271,11 +255,7 @@ impl Walker<'_> {
                 }
                 let names: Vec<String> = command
                     .init_span
-                    .map(|s| {
-                        assign::arithmetic_names(
-                            self.source.get(s.start.offset()..s.end.offset()).unwrap_or_default(),
-                        )
-                    })
+                    .map(|s| assign::arithmetic_names(self.slice(s)))
                     .unwrap_or_default();
                 for name in &names {
                     self.number(name);
@@ -312,8 +292,7 @@ impl Walker<'_> {
                 }
                 if let Some(span) = command.expr_span {
                     self.visit_raw(span, before);
-                    let text =
-                        self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+                    let text = self.slice(span);
                     for name in assign::arithmetic_names(text) {
                         self.number(&name);
                     }
@@ -340,6 +319,16 @@ impl Walker<'_> {
                 self.seq(&command.always_body);
             }
         }
+    }
+
+    /// `select x in WORDS`, and zsh's `foreach x (WORDS)`.
+    fn named(&mut self, name: &str, words: &[Word], body: &StmtSeq) {
+        let mut values = Vec::new();
+        for word in words {
+            self.visit_word(word);
+            values.extend(self.every(&[word]));
+        }
+        self.each(&[name.to_string()], &values, body);
     }
 
     /// A side of `-eq`, a name after `-v`: arithmetic, whose subscripts run commands.

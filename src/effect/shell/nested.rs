@@ -259,10 +259,11 @@ impl Walker<'_> {
             // These run between all commands, in whichever directory.
             let always = |a: &Arg| matches!(a.text.as_deref(), Some("DEBUG" | "ERR" | "RETURN"));
             let moves = |c: &SubCommand| matches!(c.name.as_str(), "cd" | "pushd" | "popd");
-            if args.iter().any(always) && self.out.analysis.commands.iter().any(moves) {
+            let moved = args.iter().any(always) && self.out.analysis.commands.iter().any(moves);
+            if moved {
                 self.state.set(Key::Cwd, Some(Held::Cwd(None)));
-                self.script(&text, Vec::new(), index);
-            } else if cwd.is_none_or(|cwd| cwd != self.cwd()) {
+            }
+            if moved || cwd.is_none_or(|cwd| cwd != self.cwd()) {
                 self.script(&text, Vec::new(), index);
             }
         }

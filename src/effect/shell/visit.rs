@@ -1,16 +1,18 @@
 //! Finding the commands inside words: substitutions in quotes, parameters, patterns, arithmetic.
 
 use shuck_ast::{
-    ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, ArithmeticUnaryOp, ArrayElem, Assignment,
-    AssignmentValue, BourneParameterExpansion, CommandSubstitutionSyntax, HeredocBody,
-    HeredocBodyPart, ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Pattern,
-    PatternPart, Span, StmtSeq, Subscript, VarRef, Word, WordPart, WordPartNode,
+    ArrayElem, Assignment, AssignmentValue, CommandSubstitutionSyntax, HeredocBody,
+    HeredocBodyPart, Pattern, PatternPart, Span, StmtSeq, Subscript, VarRef, Word, WordPart,
+    WordPartNode,
 };
 
 use super::group::groups;
 use super::word::Quote;
 use super::{Feed, Walker};
 use crate::effect::value::Printer;
+
+mod arithmetic;
+mod parameter;
 
 impl Walker<'_> {
     /// Walks what a word runs.
@@ -85,11 +87,7 @@ impl Walker<'_> {
             WordPart::Parameter(parameter) => self.visit_parameter(parameter, span),
             WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
                 self.visit_reference(reference);
-                self.visit_operator(operator);
-                if let Some(word) = operand_word_ast {
-                    self.doubt_operand(word);
-                    self.visit_word(word);
-                }
+                self.visit_operation(Some(operator), operand_word_ast.as_deref());
             }
             WordPart::Length(r)
             | WordPart::ArrayAccess(r)
@@ -124,13 +122,7 @@ impl Walker<'_> {
             }
             WordPart::IndirectExpansion { reference, operator, operand_word_ast, .. } => {
                 self.visit_reference(reference);
-                if let Some(operator) = operator {
-                    self.visit_operator(operator);
-                }
-                if let Some(word) = operand_word_ast {
-                    self.doubt_operand(word);
-                    self.visit_word(word);
-                }
+                self.visit_operation(operator.as_deref(), operand_word_ast.as_deref());
             }
         }
     }
@@ -138,7 +130,7 @@ impl Walker<'_> {
     /// `$(...)`, or backticks, whose own escapes the parser takes away from the text it points to.
     fn substitution(&mut self, body: &StmtSeq, syntax: CommandSubstitutionSyntax, span: Span) {
         self.substitutions += 1;
-        let raw = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
+        let raw = self.slice(span);
         if syntax == CommandSubstitutionSyntax::Backtick && raw.contains('\\') {
             let mut text = String::new();
             let inner = raw.trim_start_matches('`');
@@ -192,151 +184,6 @@ impl Walker<'_> {
         None
     }
 
-    /// Arithmetic both as an expression and as a word: what one view misses, the other may show.
-    fn arithmetic(&mut self, node: Option<&ArithmeticExprNode>, word: Option<&Word>, span: Span) {
-        self.slice_parts([(node, word), (None, None)], span);
-    }
-
-    /// `${x:1:2}`.
-    fn visit_slice(
-        &mut self,
-        reference: &VarRef,
-        offset: (Option<&ArithmeticExprNode>, &Word),
-        length: (Option<&ArithmeticExprNode>, Option<&Word>),
-        span: Span,
-    ) {
-        self.visit_reference(reference);
-        self.slice_parts([(offset.0, Some(offset.1)), length], span);
-    }
-
-    fn slice_parts(
-        &mut self,
-        parts: [(Option<&ArithmeticExprNode>, Option<&Word>); 2],
-        span: Span,
-    ) {
-        let before = self.substitutions;
-        for part in parts {
-            match part {
-                (Some(node), _) => self.visit_arithmetic(node),
-                (None, Some(word)) => self.visit_word(word),
-                (None, None) => {}
-            }
-        }
-        self.visit_raw(span, before);
-    }
-
-    /// Text in which the walk found no command must not hold one.
-    pub fn visit_raw(&mut self, span: Span, before: usize) {
-        let raw = self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default();
-        let inner = raw.strip_prefix("$((").unwrap_or(raw).replace("$((", "");
-        if (inner.contains("$(") || inner.contains('`')) && self.substitutions == before {
-            let range = self.range(span);
-            self.out.command = self.parent;
-            self.out.unknown("a command inside arithmetic", range);
-        }
-    }
-
-    fn transformation(&mut self, reference: &VarRef, operator: char, span: Span) {
-        if operator == 'P' {
-            let mut own = Vec::new();
-            self.quietly(|w| w.access(reference, true, &mut own));
-            let value = super::word::value(&own, self.range(span));
-            if let Some(text) = value.plain() {
-                let text = text.replace('"', "\\\"");
-                if text.contains(['$', '`']) {
-                    self.nested(&format!(": \"{text}\""), value.span.clone(), self.parent);
-                }
-                return;
-            }
-            let range = self.range(span);
-            self.out.command = self.parent;
-            self.out.unknown("${x@P} runs what the value holds", range);
-        }
-    }
-
-    fn visit_parameter(&mut self, parameter: &ParameterExpansion, span: Span) {
-        match &parameter.syntax {
-            ParameterExpansionSyntax::Zsh(_) => {
-                let raw = parameter.raw_body.slice(&self.source);
-                if raw.contains('(') || raw.contains('`') {
-                    let range = self.range(span);
-                    self.out.command = self.parent;
-                    self.out.unknown("a zsh parameter expansion", range);
-                }
-            }
-            ParameterExpansionSyntax::Bourne(syntax) => match syntax {
-                BourneParameterExpansion::Access { reference }
-                | BourneParameterExpansion::Length { reference }
-                | BourneParameterExpansion::Indices { reference } => {
-                    self.visit_reference(reference)
-                }
-                BourneParameterExpansion::Indirect {
-                    reference,
-                    operator,
-                    operand_word_ast,
-                    ..
-                } => {
-                    self.visit_reference(reference);
-                    if let Some(operator) = operator {
-                        self.visit_operator(operator);
-                    }
-                    if let Some(word) = operand_word_ast {
-                        self.doubt_operand(word);
-                        self.visit_word(word);
-                    }
-                }
-                BourneParameterExpansion::PrefixMatch { .. } => {}
-                BourneParameterExpansion::Slice {
-                    reference,
-                    offset_ast,
-                    offset_word_ast,
-                    length_ast,
-                    length_word_ast,
-                    ..
-                } => {
-                    self.visit_slice(
-                        reference,
-                        (offset_ast.as_deref(), offset_word_ast),
-                        (length_ast.as_deref(), length_word_ast.as_deref()),
-                        span,
-                    );
-                }
-                BourneParameterExpansion::Operation {
-                    reference,
-                    operator,
-                    operand_word_ast,
-                    ..
-                } => {
-                    self.visit_reference(reference);
-                    self.visit_operator(operator);
-                    if let Some(word) = operand_word_ast {
-                        self.doubt_operand(word);
-                        self.visit_word(word);
-                    }
-                }
-                BourneParameterExpansion::Transformation { reference, operator } => {
-                    self.visit_reference(reference);
-                    self.transformation(reference, *operator, span);
-                }
-            },
-        }
-    }
-
-    fn visit_operator(&mut self, operator: &ParameterOp) {
-        match operator {
-            ParameterOp::RemovePrefixShort { pattern }
-            | ParameterOp::RemovePrefixLong { pattern }
-            | ParameterOp::RemoveSuffixShort { pattern }
-            | ParameterOp::RemoveSuffixLong { pattern } => self.visit_pattern(pattern),
-            ParameterOp::ReplaceFirst { pattern, replacement_word_ast, .. }
-            | ParameterOp::ReplaceAll { pattern, replacement_word_ast, .. } => {
-                self.visit_pattern(pattern);
-                self.visit_word(replacement_word_ast);
-            }
-            _ => {}
-        }
-    }
-
     /// Walks what a pattern runs.
     pub fn visit_pattern(&mut self, pattern: &Pattern) {
         for part in &pattern.parts {
@@ -372,73 +219,8 @@ impl Walker<'_> {
             (None, None) => {
                 let text = subscript.syntax_text(&self.source);
                 if text.contains("$(") || text.contains('`') {
-                    let range = self.range(subscript.span());
-                    self.out.command = self.parent;
-                    self.out.unknown("a command inside a subscript", range);
+                    self.unseen("a command inside a subscript", self.range(subscript.span()));
                 }
-            }
-        }
-    }
-
-    /// Walks what an arithmetic expression runs.
-    pub fn visit_arithmetic(&mut self, node: &ArithmeticExprNode) {
-        if !self.room() {
-            return;
-        }
-        match &node.kind {
-            ArithmeticExpr::Number(_) => {}
-            ArithmeticExpr::Variable(name) => {
-                // A variable's text is an expression of its own, and its subscripts may run.
-                let text: Option<String> = self.state.var(name.as_str()).map(|v| {
-                    v.iter()
-                        .flatten()
-                        .flatten()
-                        .filter_map(|a| {
-                            if let super::word::Atom::Ch(c, _) = a { Some(*c) } else { None }
-                        })
-                        .collect()
-                });
-                if text.is_some_and(|t| t.contains("$(") || t.contains('`')) {
-                    let range = self.range(node.span);
-                    self.out.command = self.parent;
-                    self.out.unknown("arithmetic on text that holds a command", range);
-                }
-            }
-            ArithmeticExpr::Indexed { index, .. } => self.visit_arithmetic(index),
-            ArithmeticExpr::ShellWord(word) => self.visit_word(word),
-            ArithmeticExpr::Parenthesized { expression } => self.visit_arithmetic(expression),
-            ArithmeticExpr::Unary { expr, op } => {
-                self.visit_arithmetic(expr);
-                let steps =
-                    matches!(op, ArithmeticUnaryOp::PreIncrement | ArithmeticUnaryOp::PreDecrement);
-                if let (ArithmeticExpr::Variable(name), true) = (&expr.kind, steps) {
-                    self.maybe_number(name.as_str());
-                }
-            }
-            ArithmeticExpr::Postfix { expr, .. } => {
-                self.visit_arithmetic(expr);
-                if let ArithmeticExpr::Variable(name) = &expr.kind {
-                    self.maybe_number(name.as_str());
-                }
-            }
-            ArithmeticExpr::Binary { left, right, .. } => {
-                self.visit_arithmetic(left);
-                self.visit_arithmetic(right);
-            }
-            ArithmeticExpr::Conditional { condition, then_expr, else_expr } => {
-                self.visit_arithmetic(condition);
-                self.visit_arithmetic(then_expr);
-                self.visit_arithmetic(else_expr);
-            }
-            ArithmeticExpr::Assignment { target, value, .. } => {
-                match target {
-                    ArithmeticLvalue::Indexed { index, .. } => self.visit_arithmetic(index),
-                    ArithmeticLvalue::Variable(name) => {
-                        let name = name.as_str().to_string();
-                        self.maybe_number(&name);
-                    }
-                }
-                self.visit_arithmetic(value);
             }
         }
     }

@@ -47,8 +47,7 @@ impl Walker<'_> {
                 break;
             }
             if count >= MAX_WORLDS {
-                self.out.command = self.parent;
-                self.out.unknown("more combinations of loop values than are followed", 0..0);
+                self.unseen("more combinations of loop values than are followed", 0..0);
                 break;
             }
         }

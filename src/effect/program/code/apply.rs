@@ -75,22 +75,14 @@ impl Scan<'_, '_> {
                     }
                     (Val::Text(_), "join") if self.lang == Lang::Python => {
                         let between = from.whole().unwrap_or_default();
-                        match args.first().map(|a| a.val.clone()) {
-                            Some(Val::List(_, items)) => items
-                                .iter()
-                                .cloned()
-                                .reduce(|a, b| a.join(&b, &between))
-                                .unwrap_or(Val::Unknown),
+                        match args.first().map(|a| &a.val) {
+                            Some(Val::List(_, items)) => joined(items, &between),
                             _ => Val::Unknown,
                         }
                     }
                     (Val::List(_, items), "join") => {
                         let between = args.first().and_then(|a| a.val.whole()).unwrap_or_default();
-                        items
-                            .iter()
-                            .cloned()
-                            .reduce(|a, b| a.join(&b, &between))
-                            .unwrap_or(Val::Unknown)
+                        joined(items, &between)
                     }
                     (Val::Text(text), "split")
                         if args.is_empty() || args[0].val.whole().as_deref() == Some(" ") =>
@@ -372,6 +364,11 @@ impl Val {
             other => other,
         }
     }
+}
+
+/// A list's items as one text.
+fn joined(items: &[Val], between: &str) -> Val {
+    items.iter().cloned().reduce(|a, b| a.join(&b, between)).unwrap_or(Val::Unknown)
 }
 
 /// The files that a pattern names.

@@ -11,9 +11,14 @@ use super::val::Val;
 use crate::effect::program::Next;
 use crate::effect::value::Emitter;
 
+mod assign;
+mod cursor;
 mod keyword;
 mod primary;
 mod statement;
+
+use assign::part;
+use cursor::{Cursor, skip, trailing};
 
 /// How deep brackets stand in brackets.
 const MAX_DEPTH: u16 = 60;
@@ -49,30 +54,6 @@ enum Target {
     Name(String),
     /// The names between these tokens.
     Group(usize, usize),
-}
-
-/// The tokens and where the walk stands.
-struct Cursor<'t> {
-    tokens: &'t [Token<'t>],
-    at: usize,
-}
-
-impl<'t> Cursor<'t> {
-    fn peek(&self, n: usize) -> Option<&'t Token<'t>> {
-        self.tokens.get(self.at + n)
-    }
-
-    fn is(&self, n: usize, kind: Kind, text: &str) -> bool {
-        self.peek(n).is_some_and(|t| t.kind == kind && t.text == text)
-    }
-
-    fn op(&self, text: &str) -> bool {
-        self.is(0, Kind::Op, text)
-    }
-
-    fn word(&self, n: usize) -> &'t str {
-        self.peek(n).filter(|t| t.kind == Kind::Name).map_or("", |t| t.text.as_ref())
-    }
 }
 
 /// The state of one expression or statement.
@@ -227,52 +208,6 @@ impl<'a, 'p> Scan<'a, 'p> {
         }
     }
 
-    fn bind(&mut self, name: &str, val: Val, merge: bool) {
-        let val = match self.env.get(name) {
-            Some(old) if merge && *old != val => Val::any(vec![old.clone(), val]),
-            _ => val,
-        };
-        self.env.insert(name.to_string(), val);
-    }
-
-    fn assign(&mut self, tokens: &[Token], target: &Target, val: &Val, merge: bool) {
-        match target {
-            Target::None => {}
-            Target::Name(name) => self.bind(name, val.clone(), merge),
-            Target::Group(from, to) => {
-                // `{a, b: c} = x`, `[a, b] = x`, `($a, $b) = x`.
-                let (mut key, mut depth, mut index) = (None, 0, 0);
-                let braces = tokens.get(*from).is_some_and(|t| t.text == "{");
-                for at in *from + 1..*to {
-                    let token = &tokens[at];
-                    match token.kind {
-                        Kind::Open => depth += 1,
-                        Kind::Close => depth -= 1,
-                        Kind::Op if depth == 0 && token.text == "," => {
-                            key = None;
-                            index += 1;
-                        }
-                        Kind::Name if depth == 0 => {
-                            let next = tokens.get(at + 1);
-                            if next.is_some_and(|t| t.kind == Kind::Op && t.text == ":") && braces {
-                                key = Some(token.text.to_string());
-                                continue;
-                            }
-                            let inner = if braces {
-                                let key = key.take().unwrap_or_else(|| token.text.to_string());
-                                self.member(val.clone(), &key)
-                            } else {
-                                part(val, index)
-                            };
-                            self.bind(&token.text, inner, merge);
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        }
-    }
-
     /// Tokens up to where the group ends; `params` is what a function among them is called with.
     fn group(&mut self, c: &mut Cursor, stop: Stop, params: &Val) -> Vec<Arg> {
         let mut args = Vec::new();
@@ -315,9 +250,7 @@ impl<'a, 'p> Scan<'a, 'p> {
                     if text == "\n"
                         && (inside
                             || line.op.is_some()
-                            || self.lang != Lang::Python
-                                && self.lang != Lang::Ruby
-                                && matches!(self.lang, Lang::Perl | Lang::Php))
+                            || matches!(self.lang, Lang::Perl | Lang::Php))
                     {
                         c.at += 1;
                         continue;
@@ -430,17 +363,6 @@ impl<'a, 'p> Scan<'a, 'p> {
     }
 }
 
-/// A part of what is assigned to several names.
-fn part(val: &Val, index: usize) -> Val {
-    match val {
-        Val::List(_, items) => items.get(index).cloned().unwrap_or(Val::Unknown),
-        Val::Name(_) | Val::Fed => val.clone(),
-        Val::Text(text) if index == 0 && text.ends_with(super::val::HOLE) => val.clone(),
-        Val::Any(_, items) => Val::any(items.iter().map(|i| part(i, index)).collect()),
-        _ => Val::Unknown,
-    }
-}
-
 /// A format with what is put into its places; a hole where that is not known.
 pub fn template(val: &Val, given: &[Val]) -> Val {
     let Val::Text(text) = val else { return Val::Unknown };
@@ -476,29 +398,6 @@ pub fn module_name(text: &str) -> String {
         other => other,
     }
     .to_string()
-}
-
-/// Was the bracket that just closed preceded by a comma?
-fn trailing(c: &Cursor) -> bool {
-    c.at >= 2 && c.tokens.get(c.at - 2).is_some_and(|t| t.kind == Kind::Op && t.text == ",")
-}
-
-/// Goes behind the bracket that is open.
-fn skip(c: &mut Cursor) {
-    let mut depth = 1;
-    while let Some(token) = c.peek(0) {
-        c.at += 1;
-        match token.kind {
-            Kind::Open => depth += 1,
-            Kind::Close => {
-                depth -= 1;
-                if depth == 0 {
-                    return;
-                }
-            }
-            _ => {}
-        }
-    }
 }
 
 /// Words that end a call without brackets.

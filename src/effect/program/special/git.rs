@@ -14,10 +14,10 @@ pub fn run(
     out: &mut Emitter,
     call: &Call,
     program: &Program,
+    values: &[Value],
     dry: bool,
     next: &mut Vec<Next>,
 ) -> bool {
-    let values = call.operands();
     match program.special {
         "git-tree" => {
             operands(out, call, program, dry, next);
@@ -38,17 +38,17 @@ pub fn run(
                 may_write(out, call, ".git");
             }
         }
-        "git-checkout" => checkout(out, call, &values),
-        "git-restore" => restore(out, call, &values),
+        "git-checkout" => checkout(out, call, values),
+        "git-restore" => restore(out, call, values),
         "git-reset" => {
             if call.parsed.has(mark::SPARE) && !dry {
                 may_write(out, call, ".");
             }
         }
-        "git-clean" if !dry => clean(out, call, &values),
+        "git-clean" if !dry => clean(out, call, values),
         "git-clean" => {}
         "git-gc" => gc(out, call),
-        "git-push" => push(out, call, &values, dry),
+        "git-push" => push(out, call, values, dry),
         "git-remote-read" => remote(out, values.first(), false),
         "git-pull" => {
             remote(out, values.first(), false);
@@ -62,9 +62,9 @@ pub fn run(
             }
             may_write(out, call, ".git");
         }
-        "git-diff" => shown(out, call, &values, next),
-        "git-config" => config(out, call, &values),
-        "git-clone" => clone(out, &values),
+        "git-diff" => shown(out, call, values, next),
+        "git-config" => config(out, call, values),
+        "git-clone" => clone(out, values),
         _ => return false,
     }
     true

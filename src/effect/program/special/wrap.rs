@@ -92,6 +92,24 @@ pub fn fill(words: &[Value], items: &[Value]) -> Next {
     Next::Script { text: Value::known(text, span), rest: Vec::new() }
 }
 
+/// What stands behind the user is the shell's: `su bob -- -lc TEXT`, `runuser bob --command=TEXT`.
+pub fn shell_text(values: &[Value]) -> Option<Value> {
+    values.iter().enumerate().find_map(|(at, value)| {
+        let word = value.plain()?;
+        match word.split_once('=') {
+            Some(("--command" | "--session-command", text)) => {
+                Some(value.rest(word.len() - text.len()))
+            }
+            _ if matches!(word, "--command" | "--session-command")
+                || word.strip_prefix('-').is_some_and(|w| w.ends_with('c') && !w.contains('-')) =>
+            {
+                values.get(at + 1).cloned()
+            }
+            _ => None,
+        }
+    })
+}
+
 /// parallel: a command for every item of its lists, or for every line of standard input.
 pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut Vec<Next>) {
     if call.parsed.has(mark::DRY) {

@@ -1,0 +1,89 @@
+//! Rules that never have their say, for a stricter one answers wherever they would.
+
+use super::{Lint, World};
+use crate::effect::Word;
+use crate::event::{Kind, KindSet};
+use crate::rule::condition::Conditions;
+use crate::rule::{Certainty, Rule};
+use crate::verdict::Verb;
+
+impl Lint<'_> {
+    pub(super) fn shadowed(&mut self, world: &World<'_>) {
+        let Some((verb, _)) = &self.rule.verdict else { return };
+        if !matches!(verb, Verb::Ask | Verb::Allow) || does_more(self.rule) {
+            return;
+        }
+        let rule = self.rule;
+        let above = world
+            .sources
+            .iter()
+            .filter(|source| source.refused.is_none())
+            .flat_map(|source| source.file.rules.iter().map(move |other| (source, other)))
+            .find(|(source, other)| {
+                let holds = source.trusted || other.only_tightens();
+                other.layer() >= rule.layer() && holds && shadows(other, rule)
+            });
+        if let Some((_, other)) = above {
+            let other_verb = other.verdict.as_ref().map_or("", |(verb, _)| verb.name());
+            self.warn(
+                "shadowed",
+                format!(
+                    "`{}` never has its say: `{}` answers {other_verb} in every case of it",
+                    rule.id,
+                    other.name()
+                ),
+                "the strictest rule wins: give the other one an `unless`, or drop this one",
+                self.key(verb.name()),
+            );
+        }
+    }
+}
+
+/// Does the rule do anything that another rule's verdict does not take away?
+fn does_more(rule: &Rule) -> bool {
+    rule.acts()
+        || rule.observe
+        || !rule.rewrite.is_empty()
+        || !rule.replace.is_empty()
+        || rule.redact.is_some()
+        || rule.context.is_some()
+        || rule.notify.is_some()
+}
+
+/// Does `other` answer more strictly wherever `rule` would answer? A yes is certain, a no is not.
+fn shadows(other: &Rule, rule: &Rule) -> bool {
+    let (Some((stronger, _)), Some((verb, _))) = (&other.verdict, &rule.verdict) else {
+        return false;
+    };
+    let (c, r) = (&other.conditions, &rule.conditions);
+    // Without `command`, effect = "execute" leaves out what is transparent.
+    let opaque_only = c.effect.contains(&Word::Execute) && c.command.is_empty();
+    stronger > verb
+        && !other.observe
+        && !other.acts()
+        && other.unless.is_none()
+        && (other.certainty == rule.certainty || other.certainty == Certainty::Possible)
+        && other.on.intersect(rule.on) == rule.on
+        // On a stop a block holds back after some times.
+        && rule.on.intersect(KindSet::of(&[Kind::Stop, Kind::SubagentStop])).is_empty()
+        && (!opaque_only || r.command.is_empty())
+        && fewer(c, r)
+}
+
+/// Is every condition of the first list one of the second?
+fn fewer(c: &Conditions, r: &Conditions) -> bool {
+    fn part<T: PartialEq>(c: &[T], r: &[T]) -> bool {
+        c.is_empty() || c == r
+    }
+    part(&c.agent, &r.agent)
+        && part(&c.tool, &r.tool)
+        && part(&c.effect, &r.effect)
+        && part(&c.command, &r.command)
+        && part(&c.path, &r.path)
+        && part(&c.host, &r.host)
+        && part(&c.permission, &r.permission)
+        && part(&c.prompt, &r.prompt)
+        && part(&c.input, &r.input)
+        && part(&c.response, &r.response)
+        && (c.when == Default::default() || c.when == r.when)
+}

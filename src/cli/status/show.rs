@@ -1,0 +1,88 @@
+//! The report for people.
+
+use std::fmt::Write as _;
+
+use super::super::{BOLD, Context, GREEN, RED, YELLOW, install};
+use super::file::State;
+use super::{Report, now};
+
+/// The report for people.
+pub(super) fn show(context: &Context, report: &Report) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{} {value}", context.paint(BOLD, &format!("{name:<11}")));
+    };
+    let verdict = match report.in_effect {
+        true => context.paint(GREEN, "in effect"),
+        false => context.paint(RED, "NOT in effect"),
+    };
+    line("guard", &format!("{verdict} (hookctl {}, Claude Code)", report.version));
+    for file in &report.files {
+        let managed_absent = file.scope == "managed" && !file.exists;
+        let (sgr, word) = match file.state {
+            _ if !file.valid => (RED, "broken"),
+            State::Installed => (GREEN, "installed"),
+            State::Partial => (YELLOW, "partial"),
+            State::Outdated => (YELLOW, "outdated"),
+            State::Missing if !file.exists => (0, "no file"),
+            State::Missing => (0, "missing"),
+        };
+        if managed_absent {
+            continue;
+        }
+        let word = format!("{word:<10}");
+        let word = if sgr == 0 { word } else { context.paint(sgr, &word) };
+        line(file.scope, &format!("{word} {}", file.file.display()));
+        if let Some(binary) = &file.binary {
+            let current = match (binary.exists, binary.current) {
+                (false, _) => " (not there)",
+                (true, false) => " (another build than this one)",
+                (true, true) => "",
+            };
+            line("", &format!("runs       {}{current}", binary.path));
+            let events: Vec<&str> = file.events.iter().map(String::as_str).collect();
+            let events = install::fold(&events, 70, &" ".repeat(23));
+            line("", &format!("events     {events}"));
+        }
+    }
+    for guard in &report.guards {
+        let known = guard.known.map(|name| format!(" [{name}]")).unwrap_or_default();
+        let problem = guard.problem.as_ref().map(|p| format!(": {p}")).unwrap_or_default();
+        let problem = context.paint(YELLOW, &problem);
+        let who = format!("{} ({}){known}", guard.event, guard.scope);
+        line("also runs", &format!("{who}: {}{problem}", guard.command));
+    }
+    let last = match &report.last_event {
+        None => "none yet".to_string(),
+        Some(last) => {
+            let name = last.event.as_deref().unwrap_or("an event");
+            format!("{name}, {}", ago(now() - last.time))
+        }
+    };
+    line("last event", &last);
+    if let Some(until) = report.paused_until {
+        line("paused", &context.paint(RED, &format!("for another {} s", until - now())));
+    }
+    for probe in report.verify.iter().flatten() {
+        let (sgr, word) = if probe.ok { (GREEN, "ok  ") } else { (RED, "FAIL") };
+        line("verify", &format!("{} {}", context.paint(sgr, word), probe.sentence()));
+    }
+    for (name, sgr, sentences) in
+        [("problem", RED, &report.problems), ("note", YELLOW, &report.notes)]
+    {
+        for sentence in sentences {
+            let name = context.paint(sgr, &format!("{name:<11}"));
+            let _ = writeln!(text, "{name} {}", sentence.replace('\n', "\n            "));
+        }
+    }
+    text
+}
+
+fn ago(seconds: i64) -> String {
+    match seconds {
+        ..60 => "less than a minute ago".into(),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..172_800 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}

@@ -1,0 +1,101 @@
+//! Words that nothing describes: what looks like a path is one.
+
+use super::Call;
+use crate::effect::path;
+use crate::effect::value::{Emitter, Spot, Value, host_of, looks_like_path};
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// A program that no table describes: words that look like paths are read, and maybe written.
+pub(super) fn opaque(out: &mut Emitter, call: &Call) {
+    for found in &call.parsed.options {
+        if let Some(value) = &found.value {
+            maybe_path(out, value);
+        } else if !found.name.starts_with("--")
+            && found.name.len() > 2
+            && let Some(slash) = found.name.find('/')
+            && let Some(arg) = call.args.get(found.at)
+        {
+            // `-o/etc/x`: the value is glued to an option that nobody knows.
+            maybe_path(out, &arg.rest(slash));
+        }
+    }
+    for at in &call.parsed.operands[call.parsed.subs..] {
+        maybe_path(out, &call.args[*at]);
+    }
+}
+
+/// An unknown program may write what it is given.
+fn possible_write(out: &mut Emitter, value: &Value, extent: Extent) {
+    if let Spot::At(target) = out.spot(value, extent, true) {
+        let span = value.span.clone();
+        out.effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, span);
+    }
+}
+
+/// A URL that is contacted, a path that is read, or a name.
+pub(super) fn source(out: &mut Emitter, value: &Value) {
+    let text = value.start();
+    if text.contains("://") {
+        return out.contact(value, false, Source::Operand);
+    }
+    let here = text.len() < 256
+        && !text.is_empty()
+        && out.cwd.clone().is_some_and(|cwd| out.resolver.exists(&path::join(&cwd, text)));
+    if text != "-" && (looks_like_path(text) || here) {
+        out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
+    }
+}
+
+/// Read for certain, written possibly, if it looks like a path or is one.
+pub fn maybe_path(out: &mut Emitter, value: &Value) {
+    if value.pipe {
+        return;
+    }
+    let Some(text) = &value.text else {
+        if value.prefix.as_deref().is_some_and(|p| p.starts_with('-')) {
+            return;
+        }
+        out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
+        if value.prefix.is_some() {
+            possible_write(out, value, Extent::Below);
+        }
+        return;
+    };
+    if text.contains("://") {
+        if !text.contains([' ', '\n']) && host_of(value).is_some() {
+            out.effect(
+                Word::Network,
+                Grade::Possible,
+                None,
+                host_of(value),
+                Source::Operand,
+                value.span.clone(),
+            );
+        }
+        return;
+    }
+    let shaped = looks_like_path(text)
+        || (!text.is_empty()
+            && text.len() < 256
+            && !text.contains([' ', '\n', ':'])
+            && out.cwd.clone().is_some_and(|cwd| out.resolver.exists(&path::join(&cwd, text))));
+    if shaped {
+        // `key=path` names the path as well.
+        let value = match text.split_once('=') {
+            Some((key, rest)) if !key.contains('/') && looks_like_path(rest) => {
+                Value::known(rest, value.span.clone())
+            }
+            _ => value.clone(),
+        };
+        let extent = match out.spot(&value, Extent::Exact, false) {
+            Spot::At(target)
+                if target.extent == Extent::Exact && out.resolver.is_dir(&target.resolved) =>
+            {
+                Extent::Tree
+            }
+            _ => Extent::Exact,
+        };
+        out.path(Word::Read, &value, extent, Grade::Certain, Source::Operand);
+        possible_write(out, &value, extent);
+    }
+}

@@ -1,0 +1,248 @@
+//! Operands and values of options by the roles that a row gives them.
+
+use super::super::code;
+use super::super::table::{Program, Role, mark};
+use super::maybe::{maybe_path, source};
+use super::{Call, Next, device, sends, written};
+use crate::effect::path::{self, split};
+use crate::effect::value::{BLANK, Emitter, Printer, Spot, Value};
+use crate::effect::{Extent, Grade, Source, Target, Word};
+
+/// The operands by the roles of the row.
+pub fn operands(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    dry: bool,
+    next: &mut Vec<Next>,
+) {
+    let mut values = call.operands();
+    let mut before: &[Role] = program.before;
+    if call.parsed.has(mark::NO_FIRST) && !before.is_empty() {
+        before = &before[1..];
+    }
+    if values.len() <= before.len()
+        && !program.default.is_empty()
+        && !before.contains(&Role::Command)
+    {
+        values.push(Value::known(program.default, call.span.clone()));
+    }
+    let last = if call.parsed.has(mark::TARGET) { None } else { program.last };
+    let total = values.len();
+    for (i, value) in values.iter().enumerate() {
+        let kind = match before.get(i) {
+            Some(role) => *role,
+            None => match last {
+                Some(last) if i + 1 == total && i > before.len().saturating_sub(1) => last,
+                _ => program.repeat,
+            },
+        };
+        match kind {
+            Role::Command => {
+                next.push(Next::Words {
+                    words: values[i..].to_vec(),
+                    cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)),
+                    feeds: false,
+                });
+                return;
+            }
+            Role::Joined => {
+                next.push(joined(&values[i..]));
+                return;
+            }
+            Role::Target => target(out, call, &values, value, dry),
+            Role::Code => {
+                code::emit(out, program.lang, value, next);
+            }
+            _ => role(out, call, kind, value, dry, next),
+        }
+    }
+}
+
+/// Words that a shell reads as one line (ssh, watch, eval).
+pub fn joined(values: &[Value]) -> Next {
+    let mut text = String::new();
+    let span = match (values.first(), values.last()) {
+        (Some(a), Some(b)) => a.span.start..b.span.end.max(a.span.start),
+        _ => 0..0,
+    };
+    let mut known = true;
+    let mut by = Printer::Nobody;
+    for value in values {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        by = by.max(value.by);
+        known &= value.text.is_some();
+        match (&value.text, &value.outline) {
+            // A glob's escapes are taken away before the text is read again.
+            (Some(word), _) if value.glob => text.push_str(&path::unescaped(word)),
+            (Some(word), _) | (None, Some(word)) => text.push_str(word),
+            (None, None) => text.push(BLANK),
+        }
+    }
+    let (text, outline) = if known { (Some(text), None) } else { (None, Some(text)) };
+    let fed = by == Printer::Stranger;
+    Next::Script {
+        text: Value { text, outline, fed, by, span, ..Value::default() },
+        rest: Vec::new(),
+    }
+}
+
+fn tree(call: &Call) -> Extent {
+    if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact }
+}
+
+/// The effects of one value in one role.
+pub fn role(
+    out: &mut Emitter,
+    call: &Call,
+    kind: Role,
+    value: &Value,
+    dry: bool,
+    next: &mut Vec<Next>,
+) {
+    let span = value.span.clone();
+    let lang = call.parsed.program.map_or("", |p| p.lang);
+    let change = |out: &mut Emitter, word: Word, extent: Extent| {
+        if !dry {
+            out.path(word, value, extent, Grade::Certain, Source::Operand);
+        }
+    };
+    match kind {
+        Role::Text => {}
+        Role::Read | Role::Edit if value.plain() == Some("-") => {}
+        Role::Read => {
+            out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
+            if call.parsed.has(mark::INPLACE) && !dry {
+                device(out, value);
+            }
+        }
+        Role::ReadTree => {
+            out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand)
+        }
+        Role::ReadVisible => {
+            let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
+            out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
+        }
+        Role::Write if value.plain() == Some("-") => {}
+        Role::Write => {
+            change(out, Word::Write, Extent::Exact);
+            written(out, value);
+        }
+        Role::WriteInto => change(out, Word::Write, Extent::Tree),
+        Role::Edit => {
+            out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
+            change(out, Word::Write, tree(call));
+        }
+        Role::Delete | Role::DeleteTree if dry => {}
+        Role::Delete => out.unlink(value, tree(call)),
+        Role::DeleteTree => out.unlink(value, Extent::Tree),
+        Role::Move => {
+            out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
+            change(out, Word::Delete, Extent::Tree);
+        }
+        Role::Target => target(out, call, &call.operands(), value, dry),
+        Role::Permission => change(out, Word::Permission, tree(call)),
+        Role::Device if dry => {}
+        Role::Device => device(out, value),
+        Role::Host | Role::Url => {
+            let text = value.text.as_deref().unwrap_or_default();
+            if let Some(file) = text.strip_prefix("file://") {
+                out.path(
+                    Word::Read,
+                    &Value::known(file, span),
+                    Extent::Exact,
+                    Grade::Certain,
+                    Source::Operand,
+                );
+            } else {
+                out.contact(value, sends(call) && !dry, Source::Operand);
+            }
+        }
+        Role::Body => {
+            if let Some(text) = value.text.as_deref() {
+                let file = text
+                    .strip_prefix('@')
+                    .or_else(|| text.split_once("=@").map(|(_, f)| f))
+                    .or_else(|| text.split_once("=<").map(|(_, f)| f));
+                if let Some(file) = file {
+                    let file = file.split(';').next().unwrap_or(file).trim_matches('"');
+                    if file != "-" {
+                        out.path(
+                            Word::Read,
+                            &Value::known(file, span.clone()),
+                            Extent::Exact,
+                            Grade::Certain,
+                            Source::Operand,
+                        );
+                    }
+                }
+            }
+        }
+        Role::Upload => {
+            if value.plain() != Some("-") {
+                out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
+            }
+        }
+        Role::Run => {
+            next.push(Next::File { file: value.clone(), lang });
+        }
+        Role::Program => {
+            next.push(Next::Words { words: vec![value.clone()], cwd: None, feeds: false })
+        }
+        Role::Script => next.push(Next::Script { text: value.clone(), rest: Vec::new() }),
+        Role::Code => code::emit(out, lang, value, next),
+        Role::Command | Role::Joined => {}
+        Role::MaybePath => maybe_path(out, value),
+        Role::Source => source(out, value),
+    }
+}
+
+/// Where cp, mv, install and ln put things: the path itself, or a name in it.
+fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value, dry: bool) {
+    if dry {
+        return;
+    }
+    let into = call.parsed.has(mark::TARGET);
+    let sources: Vec<&Value> = if into {
+        operands.iter().collect()
+    } else {
+        operands[..operands.len().saturating_sub(1)].iter().collect()
+    };
+    let recursive = call.parsed.has(mark::TREE);
+    let extent = if recursive { Extent::Tree } else { Extent::Exact };
+    out.path(Word::Write, value, extent, Grade::Certain, Source::Operand);
+    let Spot::At(at) = out.spot(value, Extent::Exact, true) else { return };
+    if at.extent != Extent::Exact {
+        return;
+    }
+    let slash = value.text.as_deref().is_some_and(|t| t.ends_with('/'));
+    if !(into || slash || sources.len() > 1 || out.resolver.is_dir(&at.resolved)) {
+        return;
+    }
+    for source in sources {
+        let Some(text) = &source.text else {
+            out.effect(
+                Word::Write,
+                Grade::Certain,
+                Some(Target { extent: Extent::Below, ..at.clone() }),
+                None,
+                Source::Operand,
+                value.span.clone(),
+            );
+            continue;
+        };
+        let (_, last) = split(text.trim_end_matches('/'));
+        if last.is_empty() || last == "." || last == ".." {
+            continue;
+        }
+        let inner = Value {
+            text: Some(format!("{}/{last}", at.lexical)),
+            glob: source.glob,
+            span: value.span.clone(),
+            ..Value::default()
+        };
+        out.path(Word::Write, &inner, extent, Grade::Certain, Source::Operand);
+    }
+}

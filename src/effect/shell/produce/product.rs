@@ -1,0 +1,287 @@
+//! What single programs print: the text itself, or the shape of its lines.
+
+use super::super::state::Key;
+use super::super::{Feed, Walker, decode, listing};
+use crate::effect::Extent;
+use crate::effect::path::{join, normalise, split};
+use crate::effect::value::{Printer, Spot, Value};
+
+impl Walker<'_> {
+    /// What a decoder prints is remembered: running it stays the one effect that nobody has read.
+    fn decoded(&mut self, text: Option<String>) -> Option<Feed> {
+        let text = text?;
+        if !text.trim().is_empty() && self.decodings.len() < 16 {
+            self.decodings.push(text.trim().to_string());
+        }
+        Some(Feed::Text(text))
+    }
+
+    /// What one program prints, where its arguments and its input tell.
+    pub(super) fn product_of(
+        &mut self,
+        words: &[Value],
+        fed: &Feed,
+        several: bool,
+    ) -> Option<Feed> {
+        let name = words.first()?.plain()?.rsplit('/').next()?.to_string();
+        let args = &words[1..];
+        let flag = |names: &[&str]| args.iter().any(|a| names.contains(&a.start()));
+        let operands: Vec<&Value> = args.iter().filter(|a| !a.start().starts_with('-')).collect();
+        match name.as_str() {
+            "echo" => decode::echo(args).map(Feed::Text),
+            "printf" if args.first().and_then(Value::plain) == Some("-v") => {
+                Some(Feed::Text(String::new()))
+            }
+            "printf" => decode::printf(args).map(Feed::Text),
+            "xargs" if args.is_empty() => passed(fed),
+            "cat" | "tee" => {
+                let files: Vec<&Value> = args.iter().filter(|a| a.plain() != Some("-")).collect();
+                match (name.as_str(), &files[..]) {
+                    ("cat", [file]) if args.len() == 1 => self.file_text(file),
+                    ("cat", [_, ..]) => None,
+                    _ => passed(fed),
+                }
+            }
+            "base64" if flag(&["-d", "-D", "--decode"]) && operands.is_empty() => match fed {
+                Feed::Text(text) => self.decoded(decode::base64(text)),
+                _ => None,
+            },
+            "xxd" if flag(&["-r", "-rp"]) && flag(&["-p", "-rp", "-ps"]) && operands.is_empty() => {
+                match fed {
+                    Feed::Text(text) => self.decoded(decode::hex(text)),
+                    _ => None,
+                }
+            }
+            "rev" if args.is_empty() => match fed {
+                Feed::Text(text) => self.decoded(Some(
+                    text.lines()
+                        .map(|l| l.chars().rev().chain(['\n']).collect::<String>())
+                        .collect(),
+                )),
+                _ => None,
+            },
+            "find" | "fd" | "fdfind" | "ls" | "grep" | "rg" | "egrep" | "ag" | "git"
+                if args.iter().any(|a| a.text.is_none()) && name != "find" =>
+            {
+                None
+            }
+            "find" => listing::find(args),
+            "fd" | "fdfind" => listing::relative(args).then(listing::here),
+            "git" => self.git_prints(args),
+            "ls" => self.ls_prints(args, &operands),
+            "grep" | "rg" | "egrep" | "ag" if listing::names_files(&name, args) => {
+                listing::relative(&args[1..]).then(listing::here)
+            }
+            "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "rg" | "shuf" | "tac" => {
+                match fed {
+                    Feed::Lines(_) | Feed::Names | Feed::Numbers
+                        if listing::whole_lines(&name, args, &operands) =>
+                    {
+                        Some(fed.clone())
+                    }
+                    _ => None,
+                }
+            }
+            "wc" if operands.is_empty() => Some(Feed::Numbers),
+            "nproc" | "pidof" => Some(Feed::Numbers),
+            "pgrep" if !flag(&["-l", "-a", "-al", "-la"]) => Some(Feed::Numbers),
+            "seq" if args.iter().all(|a| a.plain().is_some_and(|t| t.parse::<f64>().is_ok())) => {
+                Some(Feed::Numbers)
+            }
+            "id" if flag(&["-u", "-g"]) => Some(Feed::Numbers),
+            "whoami" | "logname" => Some(self.user()),
+            "id" if flag(&["-un"]) => Some(self.user()),
+            "date" => args
+                .iter()
+                .all(|a| {
+                    a.plain().is_some_and(|t| {
+                        !t.contains("..") && !t.contains("%D") && !t.contains("%x")
+                    }) && !a.start().contains('/')
+                })
+                .then_some(Feed::Names),
+            "hostname" | "arch" | "uuidgen" if operands.is_empty() => Some(Feed::Names),
+            "uname" if !flag(&["-a", "--all", "-o", "-v"]) => Some(Feed::Names),
+            "pwd" => self.cwd().map(|cwd| Feed::Text(format!("{cwd}\n"))),
+            "mktemp" => mktemp(args),
+            // Its path: the name stands for it, unless it is cut at slashes.
+            "which" | "-v" if self.state.flag(&Key::Splitting) => None,
+            "which" | "-v" => match operands[..] {
+                [one] if args.len() == 1 => one.plain().map(|t| Feed::Text(t.to_string())),
+                _ => None,
+            },
+            "basename" => match operands[..] {
+                _ if several => Some(Feed::Names),
+                [one, ref suffix @ ..] if suffix.len() < 2 => match one.plain() {
+                    Some(text) => {
+                        let all = !text.is_empty() && text.bytes().all(|b| b == b'/');
+                        let last = if all { "/" } else { split(text.trim_end_matches('/')).1 };
+                        let suffix = suffix.first().map_or(Some(""), |s| s.plain());
+                        match suffix {
+                            Some(suffix) => Some(Feed::Text(
+                                last.strip_suffix(suffix)
+                                    .filter(|l| !l.is_empty())
+                                    .unwrap_or(last)
+                                    .to_string(),
+                            )),
+                            None => Some(Feed::Names),
+                        }
+                    }
+                    None => Some(Feed::Names),
+                },
+                _ => Some(Feed::Names),
+            },
+            "dirname" => match operands[..] {
+                [one] if !several => {
+                    let text = match one.plain()? {
+                        text if !text.is_empty() && text.bytes().all(|b| b == b'/') => {
+                            return Some(Feed::Text("/".to_string()));
+                        }
+                        text => text.trim_end_matches('/'),
+                    };
+                    let dir = split(text).0;
+                    Some(Feed::Text(if dir.is_empty() { "." } else { dir }.to_string()))
+                }
+                _ => None,
+            },
+            "realpath" | "readlink" => match operands[..] {
+                [one]
+                    if (name == "realpath" || flag(&["-f", "-e", "-m"]))
+                        && !args.iter().any(|a| a.start().starts_with("--rel")) =>
+                {
+                    let cwd = self.cwd()?;
+                    Some(Feed::Text(normalise(&join(&cwd, one.plain()?))))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+        .filter(|_| !self.state.flag(&Key::Function(name)))
+    }
+
+    fn git_prints(&mut self, args: &[Value]) -> Option<Feed> {
+        let plain: Vec<&str> = args.iter().map(Value::start).collect();
+        match plain[..] {
+            ["ls-files", ..] => listing::relative(args).then(listing::here),
+            // `git grep -l PATTERN`
+            ["grep", ref rest @ ..]
+                if listing::names_files("grep", &args[1..])
+                    && !rest.iter().any(|a| a.starts_with("--no-index")) =>
+            {
+                Some(listing::here())
+            }
+            ["diff", ..] if plain.contains(&"--name-only") && !plain.contains(&"--no-index") => {
+                Some(listing::here())
+            }
+            ["rev-parse", "--show-toplevel"] => {
+                let project = self.out.place.project.clone();
+                let inside = self
+                    .cwd()
+                    .is_some_and(|cwd| cwd == project || cwd.starts_with(&format!("{project}/")));
+                (inside && !project.is_empty()).then_some(Feed::Text(project))
+            }
+            // Names of commits and branches hold no `..`.
+            ["rev-parse", ref rest @ ..]
+                if rest.iter().all(|a| {
+                    *a == "HEAD"
+                        || a.starts_with("--short")
+                        || matches!(*a, "--abbrev-ref" | "--verify")
+                }) && !rest.is_empty() =>
+            {
+                Some(Feed::Names)
+            }
+            ["branch", "--show-current"] | ["describe", ..] => Some(Feed::Names),
+            _ => None,
+        }
+    }
+
+    /// Of a directory the names; of a file its path, as it was given.
+    fn ls_prints(&mut self, args: &[Value], operands: &[&Value]) -> Option<Feed> {
+        let plain = args.iter().all(|a| {
+            !a.start().starts_with('-')
+                || matches!(a.start(), "-1" | "-d" | "-t" | "-r" | "-tr" | "-1t" | "-S")
+        });
+        match operands {
+            _ if !plain => None,
+            [] => Some(Feed::Names),
+            // Of directories it lists what is in them.
+            [one]
+                if one.glob
+                    && one.start().ends_with('/')
+                    && !args.iter().any(|a| a.start() == "-d") =>
+            {
+                None
+            }
+            [one] if one.glob => Some(Feed::Lines((*one).clone())),
+            [one] => match self.out.spot(one, Extent::Exact, false) {
+                Spot::At(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
+                _ => listing::relative(args).then(listing::here),
+            },
+            _ => None,
+        }
+    }
+
+    fn user(&self) -> Feed {
+        match self.out.place.home.rsplit('/').next() {
+            Some(name) if !name.is_empty() => Feed::Text(format!("{name}\n")),
+            _ => Feed::Names,
+        }
+    }
+
+    /// The text of a file: known if the call wrote it itself.
+    fn file_text(&mut self, file: &Value) -> Option<Feed> {
+        if file.pipe {
+            return Some(self.pipe(file));
+        }
+        match self.out.spot(file, Extent::Exact, false) {
+            Spot::At(target) => match self.out.written.get(&target.resolved) {
+                Some(Some(text)) => Some(Feed::Text(text.clone())),
+                Some(None) => Some(Feed::Stream(Printer::Stranger)),
+                None if target.extent == Extent::Exact => Some(Feed::File(file.clone())),
+                None => Some(Feed::Stream(Printer::File)),
+            },
+            Spot::Stream => passed(&self.feed.clone()),
+            Spot::Unknown => Some(Feed::Stream(Printer::File)),
+        }
+    }
+}
+
+/// What a command that copies its input prints.
+fn passed(fed: &Feed) -> Option<Feed> {
+    match fed {
+        Feed::None => None,
+        other => Some(other.clone()),
+    }
+}
+
+/// A new name below a directory that is known.
+fn mktemp(args: &[Value]) -> Option<Feed> {
+    let mut dir = std::env::var("TMPDIR")
+        .ok()
+        .filter(|d| d.starts_with('/'))
+        .unwrap_or_else(|| "/tmp".to_string());
+    for (i, arg) in args.iter().enumerate() {
+        let after = i > 0 && matches!(args[i - 1].plain(), Some("-p" | "--tmpdir"));
+        let text = match (arg.plain(), &arg.prefix) {
+            (Some(text), _) => text,
+            (None, Some(prefix)) => prefix,
+            _ => return None,
+        };
+        if after {
+            dir = text.to_string();
+        } else if let Some(d) = text.strip_prefix("--tmpdir=") {
+            dir = d.to_string();
+        } else if !text.starts_with('-') {
+            let inside = args.iter().any(|a| {
+                matches!(a.plain(), Some("-t" | "--tmpdir")) || a.start().starts_with("-p")
+            });
+            match text.rsplit_once('/') {
+                Some(("", _)) => dir = "/".to_string(),
+                Some((d, _)) => dir = d.to_string(),
+                None if !inside => dir = ".".to_string(),
+                None => {}
+            }
+        }
+    }
+    let prefix = Some(format!("{}/", dir.trim_end_matches('/')));
+    Some(Feed::Lines(Value { prefix, ..Value::default() }))
+}

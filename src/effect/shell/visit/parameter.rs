@@ -1,0 +1,109 @@
+//! Commands inside parameter expansions.
+
+use shuck_ast::{
+    BourneParameterExpansion, ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Span,
+    VarRef, Word,
+};
+
+use super::super::Walker;
+use super::super::word::value;
+
+impl Walker<'_> {
+    pub(super) fn transformation(&mut self, reference: &VarRef, operator: char, span: Span) {
+        if operator == 'P' {
+            let mut own = Vec::new();
+            self.quietly(|w| w.access(reference, true, &mut own));
+            let value = value(&own, self.range(span));
+            if let Some(text) = value.plain() {
+                let text = text.replace('"', "\\\"");
+                if text.contains(['$', '`']) {
+                    self.nested(&format!(": \"{text}\""), value.span.clone(), self.parent);
+                }
+                return;
+            }
+            self.unseen("${x@P} runs what the value holds", self.range(span));
+        }
+    }
+
+    pub(super) fn visit_parameter(&mut self, parameter: &ParameterExpansion, span: Span) {
+        match &parameter.syntax {
+            ParameterExpansionSyntax::Zsh(_) => {
+                let raw = parameter.raw_body.slice(&self.source);
+                if raw.contains('(') || raw.contains('`') {
+                    self.unseen("a zsh parameter expansion", self.range(span));
+                }
+            }
+            ParameterExpansionSyntax::Bourne(syntax) => match syntax {
+                BourneParameterExpansion::Access { reference }
+                | BourneParameterExpansion::Length { reference }
+                | BourneParameterExpansion::Indices { reference } => {
+                    self.visit_reference(reference)
+                }
+                BourneParameterExpansion::Indirect {
+                    reference,
+                    operator,
+                    operand_word_ast,
+                    ..
+                } => {
+                    self.visit_reference(reference);
+                    self.visit_operation(operator.as_deref(), operand_word_ast.as_deref());
+                }
+                BourneParameterExpansion::PrefixMatch { .. } => {}
+                BourneParameterExpansion::Slice {
+                    reference,
+                    offset_ast,
+                    offset_word_ast,
+                    length_ast,
+                    length_word_ast,
+                    ..
+                } => {
+                    self.visit_slice(
+                        reference,
+                        (offset_ast.as_deref(), offset_word_ast),
+                        (length_ast.as_deref(), length_word_ast.as_deref()),
+                        span,
+                    );
+                }
+                BourneParameterExpansion::Operation {
+                    reference,
+                    operator,
+                    operand_word_ast,
+                    ..
+                } => {
+                    self.visit_reference(reference);
+                    self.visit_operation(Some(operator), operand_word_ast.as_deref());
+                }
+                BourneParameterExpansion::Transformation { reference, operator } => {
+                    self.visit_reference(reference);
+                    self.transformation(reference, *operator, span);
+                }
+            },
+        }
+    }
+
+    /// What the operator of an expansion and the word behind it run.
+    pub(super) fn visit_operation(&mut self, operator: Option<&ParameterOp>, word: Option<&Word>) {
+        if let Some(operator) = operator {
+            self.visit_operator(operator);
+        }
+        if let Some(word) = word {
+            self.doubt_operand(word);
+            self.visit_word(word);
+        }
+    }
+
+    fn visit_operator(&mut self, operator: &ParameterOp) {
+        match operator {
+            ParameterOp::RemovePrefixShort { pattern }
+            | ParameterOp::RemovePrefixLong { pattern }
+            | ParameterOp::RemoveSuffixShort { pattern }
+            | ParameterOp::RemoveSuffixLong { pattern } => self.visit_pattern(pattern),
+            ParameterOp::ReplaceFirst { pattern, replacement_word_ast, .. }
+            | ParameterOp::ReplaceAll { pattern, replacement_word_ast, .. } => {
+                self.visit_pattern(pattern);
+                self.visit_word(replacement_word_ast);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The atoms of a word: one character each, or something known only at run time; and rows of them as values.
+
+use std::ops::Range;
+
+use super::super::state::Var;
+use crate::effect::value::{BLANK, Printer, Value};
+
+/// How a character came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quote {
+    /// Quoted or escaped: only itself.
+    Quoted,
+    /// Written bare: braces, tildes and globs are active.
+    Bare,
+    /// From an unquoted expansion: splits, and globs are active.
+    Expanded,
+    /// Part of a pattern whose matches the value is (a loop over a glob): a glob, never splits.
+    Pattern,
+}
+
+/// Text that is known only at run time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blank {
+    /// Neither splits nor vanishes: surely one word.
+    pub one: bool,
+    /// Holds no slash and is not `..`: a name, a number, a date.
+    pub name: bool,
+    /// Who prints it.
+    pub by: Printer,
+}
+
+/// One character of a word, or something known only at run time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Atom {
+    /// A character.
+    Ch(char, Quote),
+    /// Unknown text.
+    Unknown(Blank),
+    /// The end of a field (`"$@"`).
+    Break,
+    /// `<(cmd)`: the path of a pipe; an index into the walker's pipes.
+    Pipe(usize),
+    /// An empty quoted string: the field exists.
+    Empty,
+}
+
+impl Atom {
+    /// Unknown text that no command prints; `one` = surely one word.
+    pub const fn blank(one: bool) -> Atom {
+        Atom::Unknown(Blank { one, name: false, by: Printer::Nobody })
+    }
+
+    /// An unknown name: one word without a slash.
+    pub const fn name() -> Atom {
+        Atom::Unknown(Blank { one: true, name: true, by: Printer::Nobody })
+    }
+}
+
+/// A character of a text; the mark of an unknown part is no character.
+pub(in super::super) fn atom(c: char, quote: Quote) -> Atom {
+    if c == BLANK { Atom::blank(true) } else { Atom::Ch(c, quote) }
+}
+
+/// The text as quoted atoms.
+pub fn quoted(text: &str) -> Vec<Atom> {
+    text.chars().map(|c| atom(c, Quote::Quoted)).collect()
+}
+
+/// A value as atoms again (positional parameters).
+pub fn atoms_of(value: &Value) -> Vec<Atom> {
+    match (&value.text, &value.prefix) {
+        (Some(text), _) if value.glob => {
+            // A pattern's own blanks split, those of what it fits nobody knows.
+            let quote = |c: char| if c.is_whitespace() { Quote::Quoted } else { Quote::Pattern };
+            text.chars().map(|c| Atom::Ch(c, quote(c))).collect()
+        }
+        (Some(text), _) => quoted(text),
+        (None, Some(prefix)) => {
+            let mut atoms = quoted(prefix);
+            atoms.push(Atom::Unknown(Blank { one: true, name: value.name, by: value.by }));
+            atoms
+        }
+        (None, None) if value.pipe => vec![Atom::Pipe(value.feed)],
+        (None, None) => {
+            let name = value.name;
+            vec![Atom::Unknown(Blank { one: name || value.one, name, by: value.by })]
+        }
+    }
+}
+
+/// A variable's atoms as they come out of an expansion.
+pub fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
+    // Nothing, unquoted, is no word.
+    let shown = atoms.iter().filter(|atom| inside || **atom != Atom::Empty);
+    out.extend(shown.map(|atom| match atom {
+        Atom::Ch(c, Quote::Pattern) => Atom::Ch(*c, Quote::Pattern),
+        Atom::Ch(c, _) if inside => Atom::Ch(*c, Quote::Quoted),
+        Atom::Ch(c, _) => Atom::Ch(*c, Quote::Expanded),
+        Atom::Unknown(blank) => Atom::Unknown(Blank { one: blank.one || inside, ..*blank }),
+        other => *other,
+    }));
+}
+
+/// The same for text that was written in place: quoted stays quoted.
+pub fn expanded_keep(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
+    out.extend(atoms.iter().map(|atom| match atom {
+        Atom::Ch(c, Quote::Bare) if inside => Atom::Ch(*c, Quote::Quoted),
+        Atom::Ch(c, Quote::Bare) => Atom::Ch(*c, Quote::Expanded),
+        other => *other,
+    }));
+}
+
+/// A number that is known only at run time.
+pub fn number(out: &mut Vec<Atom>) {
+    out.extend("[-0-9]*".chars().map(|c| Atom::Ch(c, Quote::Pattern)));
+}
+
+/// A variable that holds some number.
+pub fn number_var() -> Var {
+    let mut atoms = Vec::new();
+    number(&mut atoms);
+    vec![vec![atoms]]
+}
+
+/// A text whose only globs are numbers, with a [`BLANK`] for each.
+fn numbers(atoms: &[Atom]) -> Option<String> {
+    let mut text = String::new();
+    let mut at = 0;
+    let mut number = Vec::new();
+    self::number(&mut number);
+    while let Some(atom) = atoms.get(at) {
+        if atoms[at..].starts_with(&number) {
+            text.push(BLANK);
+            at += number.len();
+            continue;
+        }
+        match atom {
+            Atom::Ch(c, q) if *q == Quote::Quoted || !"*?[".contains(*c) => text.push(*c),
+            Atom::Empty => {}
+            _ => return None,
+        }
+        at += 1;
+    }
+    Some(text)
+}
+
+/// One field as a value.
+pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
+    let special = |c: char| matches!(c, '*' | '?' | '[');
+    let (mut glob, mut escaped, mut bracket) = (false, false, false);
+    let (mut unknown, mut one) = (false, true);
+    let mut by = Printer::Nobody;
+    let mut pipe = None;
+    for atom in atoms {
+        match atom {
+            Atom::Ch(c, Quote::Quoted) => escaped |= special(*c) || *c == '\\',
+            // A group that is no extended glob: not followed.
+            Atom::Ch('(', Quote::Bare) => (unknown, one) = (true, false),
+            // A bracket without its other half is text (`[`, the program).
+            Atom::Ch('[', _) => bracket = true,
+            Atom::Ch(']', _) => glob |= bracket,
+            Atom::Ch(c, _) => glob |= special(*c),
+            Atom::Unknown(blank) => {
+                unknown = true;
+                one &= blank.one;
+                by = by.max(blank.by);
+            }
+            Atom::Pipe(at) => pipe = Some(*at),
+            Atom::Break => (unknown, one) = (true, false),
+            Atom::Empty => {}
+        }
+    }
+    if let Some(feed) = pipe {
+        return Value { pipe: atoms.len() == 1, feed, span, ..Value::default() };
+    }
+    let mut text = String::new();
+    let mut name = false;
+    for atom in atoms {
+        match atom {
+            Atom::Ch(c, Quote::Quoted) => {
+                if glob && !unknown && escaped && (special(*c) || *c == '\\') {
+                    text.push('\\');
+                }
+                text.push(*c);
+            }
+            Atom::Ch(c, _) => text.push(*c),
+            Atom::Unknown(blank) => {
+                name = blank.name;
+                break;
+            }
+            Atom::Break | Atom::Pipe(_) | Atom::Empty => {}
+        }
+    }
+    if !unknown {
+        let outline = if glob { numbers(atoms) } else { None };
+        return Value { text: Some(text), glob, outline, span, ..Value::default() };
+    }
+    let name = name && one && !glob;
+    let prefix = (one && !text.is_empty() && !glob).then_some(text);
+    let letter = |atom: &Atom| match atom {
+        Atom::Ch(c, _) => *c,
+        Atom::Break => ' ',
+        _ => BLANK,
+    };
+    let outline = Some(atoms.iter().filter(|a| **a != Atom::Empty).map(letter).collect());
+    Value {
+        prefix,
+        name,
+        one: one && !glob,
+        outline,
+        fed: by == Printer::Stranger,
+        by,
+        span,
+        ..Value::default()
+    }
+}
