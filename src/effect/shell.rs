@@ -69,6 +69,8 @@ enum Feed {
     Text(String),
     /// Lines of that shape: paths below a root (find), matches of a glob (ls).
     Lines(Value),
+    /// A directory and every path below it (find without a test).
+    Tree(Value),
     /// Names without a slash, one per line (ls, date).
     Names,
     /// Numbers.

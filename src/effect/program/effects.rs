@@ -152,7 +152,10 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         if !program.free
             && !call.parsed.global.is_some_and(|p| p.free)
             && let Some(value) = call.args.get(*at)
-            && value.text.as_deref().is_some_and(looks_like_path)
+            && value.text.as_deref().is_some_and(|text| {
+                // Nobody names the root where a file is wanted.
+                looks_like_path(text) && !text.trim_matches('/').is_empty()
+            })
         {
             maybe_path(out, value);
         }

@@ -49,6 +49,8 @@ roles! {
     Device = "device",
     /// A host, `user@host`, `host:port`.
     Host = "host",
+    /// A name that is asked for: where it is computed, what it is made of leaves with it.
+    Query = "query",
     /// A URL that is contacted.
     Url = "url",
     /// A request's body: data leaves; `@file` is read.

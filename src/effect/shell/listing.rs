@@ -36,11 +36,18 @@ pub fn find(args: &[Value]) -> Option<Feed> {
     }
     let starts: Vec<&Value> =
         args[at..].iter().take_while(|a| !a.start().starts_with(['-', '(', '!'])).collect();
-    match starts[..] {
-        [] => Some(here()),
-        [one] => Some(Feed::Lines(special::found(one))),
-        _ => None,
-    }
+    let start = match starts[..] {
+        [] => Value::known(".", 0..0),
+        [one] => one.clone(),
+        _ => return None,
+    };
+    let tests = args[at..].iter().filter(|a| a.start().starts_with(['-', '(', '!']));
+    let plain = ["-print", "-print0", "-depth", "-d", "-xdev", "-mount"];
+    Some(if tests.into_iter().all(|a| plain.contains(&a.start())) {
+        Feed::Tree(start)
+    } else {
+        Feed::Lines(special::found(&start))
+    })
 }
 
 /// `grep -l`, `rg --files`: prints the names of files.

@@ -193,6 +193,10 @@ impl Walker<'_> {
                 .take(500)
                 .map(|item| Value::known(item, span.clone()))
                 .collect(),
+            Feed::Tree(start) => vec![
+                Value { span: span.clone(), ..start.clone() },
+                Value { span: span.clone(), ..special::found(&start) },
+            ],
             feed => vec![word::value(&line(&feed), span.clone())],
         }
     }
@@ -313,7 +317,7 @@ impl Walker<'_> {
                 }
             },
             Feed::Stream(by) => self.unread(by, true, own, &span),
-            Feed::Lines(_) | Feed::Names | Feed::Numbers => {
+            Feed::Lines(_) | Feed::Tree(_) | Feed::Names | Feed::Numbers => {
                 self.unread(Printer::Local, true, own, &span);
             }
         }

@@ -4,6 +4,7 @@ use shuck_ast::{BinaryOp, Command, CompoundCommand, RedirectKind, Stmt, StmtSeq}
 
 use super::word::{Atom, Blank, atoms_of, number, quoted};
 use super::{Feed, Walker};
+use crate::effect::program::special;
 use crate::effect::value::{Printer, Value};
 
 mod printer;
@@ -58,7 +59,9 @@ impl Walker<'_> {
                         Feed::File(_) => Printer::File,
                         Feed::Stream(Printer::Settings) => Printer::Local,
                         Feed::Stream(by) => by,
-                        Feed::Lines(_) | Feed::Names | Feed::Numbers => Printer::Local,
+                        Feed::Lines(_) | Feed::Tree(_) | Feed::Names | Feed::Numbers => {
+                            Printer::Local
+                        }
                     };
                     Feed::Stream(self.printer(words).max(before))
                 })
@@ -148,6 +151,7 @@ pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
         Feed::Lines(value) if value.text.is_some() || value.prefix.is_some() => {
             Some(atoms_of(value))
         }
+        Feed::Tree(start) => Some(atoms_of(&special::found(start))),
         Feed::Names => Some(vec![Atom::name()]),
         Feed::Numbers => {
             let mut atoms = Vec::new();

@@ -146,6 +146,7 @@ pub fn role(
         Role::Permission => change(out, Word::Permission, tree(call)),
         Role::Device if dry => {}
         Role::Device => device(out, value),
+        Role::Query => out.contact(value, value.text.is_none() && !dry, Source::Operand),
         Role::Host | Role::Url => {
             let text = value.text.as_deref().unwrap_or_default();
             if let Some(file) = text.strip_prefix("file://") {

@@ -55,12 +55,16 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                 while end < args.len() && !matches!(args[end].plain(), Some(";" | "+")) {
                     end += 1;
                 }
-                for start in starts.iter().take(4) {
-                    let item = found(start);
-                    let words =
-                        args[from..end].iter().map(|a| replace(a, "{}", &item)).collect::<Vec<_>>();
-                    if !words.is_empty() {
+                let command = &args[from..end];
+                for start in starts.iter().take(4).filter(|_| !command.is_empty()) {
+                    let mut run = |item: &Value| {
+                        let words = command.iter().map(|a| replace(a, "{}", item)).collect();
                         next.push(Next::Words { words, cwd: None, feeds: false });
+                    };
+                    run(&found(start));
+                    // Without a test the start itself is among what is found.
+                    if !filtered && command.iter().any(|a| a.plain() == Some("{}")) {
+                        run(start);
                     }
                 }
                 if starts.len() > 4 {

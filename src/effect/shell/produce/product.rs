@@ -4,6 +4,7 @@ use super::super::state::Key;
 use super::super::{Feed, Walker, decode, listing};
 use crate::effect::Extent;
 use crate::effect::path::{join, normalise, split};
+use crate::effect::program::special;
 use crate::effect::value::{Printer, Spot, Value};
 
 impl Walker<'_> {
@@ -74,6 +75,9 @@ impl Walker<'_> {
             }
             "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "rg" | "shuf" | "tac" => {
                 match fed {
+                    Feed::Tree(start) if listing::whole_lines(&name, args, &operands) => {
+                        Some(Feed::Lines(special::found(start)))
+                    }
                     Feed::Lines(_) | Feed::Names | Feed::Numbers
                         if listing::whole_lines(&name, args, &operands) =>
                     {
