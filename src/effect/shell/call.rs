@@ -8,7 +8,7 @@ use shuck_ast::{
 };
 
 use super::state::{Function, Held, Key};
-use super::{Feed, Walker};
+use super::{Feed, Walker, windows};
 use crate::effect::path::split;
 use crate::effect::program::{self, Call, Next, options, table};
 use crate::effect::value::{Printer, Spot, Value};
@@ -69,9 +69,10 @@ impl Walker<'_> {
         let mut deltas = Vec::new();
         self.worlds(|w| {
             let mark = w.state.mark();
-            let words = w.words_of(simple);
+            let (words, written) = w.words_written(simple);
             // They hold for the command, not for its own words.
             w.separators.clone_from(&separators);
+            w.written = written;
             w.call(&words, marked);
             w.separators = None;
             deltas.push(w.state.rollback(mark));
@@ -81,8 +82,24 @@ impl Walker<'_> {
 
     /// Every field of a command.
     pub(super) fn words_of(&mut self, simple: &SimpleCommand) -> Vec<Value> {
+        self.words_written(simple).0
+    }
+
+    /// The same, and those that Windows reads in another way as they are written.
+    fn words_written(&mut self, simple: &SimpleCommand) -> (Vec<Value>, windows::Written) {
         let words = std::iter::once(&simple.name).chain(&simple.args);
-        super::doubt::side_by_side(words).iter().flat_map(|group| self.expand_all(group)).collect()
+        let (mut values, mut written) = (Vec::new(), Vec::new());
+        for group in super::doubt::side_by_side(words) {
+            let at = values.len();
+            values.extend(self.expand_all(&group));
+            if let [word] = group[..]
+                && values.len() == at + 1
+                && let Some(text) = windows::written(self.slice(word.span), &values[at])
+            {
+                written.push((at, text));
+            }
+        }
+        (values, written)
     }
 
     /// An assignment that holds for one command.
@@ -252,6 +269,7 @@ impl Walker<'_> {
     }
 
     fn command(&mut self, words: &[Value], marked: bool, span: Range<usize>, declared: bool) {
+        let written = std::mem::take(&mut self.written);
         if !self.room() {
             return;
         }
@@ -291,6 +309,20 @@ impl Walker<'_> {
             && !marked;
         let known = if function.as_ref().is_some_and(|f| f.1) { "" } else { &name };
         let parsed = program::parse(known, args, self.out.place.programs);
+        let windows = if function.is_none() && alias.is_none() && !known.is_empty() {
+            self.on_windows(words, &written, &parsed, &dir)
+        } else {
+            windows::Reading::default()
+        };
+        let own;
+        let (mut name, mut dir, mut args, mut parsed, mut genuine) =
+            (name, dir, args, parsed, genuine);
+        if let Some((program, taken)) = windows.instead {
+            genuine &= program == name;
+            (name, dir, own) = (program, String::new(), taken);
+            args = &own;
+            parsed = program::parse(&name, args, self.out.place.programs);
+        }
         let complete = parsed.program.is_some_and(|p| p.complete || parsed.has(table::mark::ONLY));
         let command = SubCommand {
             name: name.clone(),
@@ -391,6 +423,7 @@ impl Walker<'_> {
             }
             self.next(next, index, assigns);
         }
+        self.also(windows.also, index);
     }
 
     /// A file that is copied holds what the first one held; tee writes what it is fed.
