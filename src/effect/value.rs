@@ -380,6 +380,7 @@ impl<'a> Emitter<'a> {
         };
         if target.lexical == target.resolved
             || matches!(last, "" | "." | "..")
+            || windows::path(&target.lexical).is_some()
             || matches!(target.extent, Extent::Below | Extent::Children | Extent::Glob)
         {
             return;

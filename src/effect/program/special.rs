@@ -266,7 +266,7 @@ pub fn run(
         "robocopy" => windows::robocopy(out, call, program, &values, dry, next),
         "start" => windows::start(call, values, next),
         "own-text" => windows::own_text(out, call, program, &values, next),
-        "windows-shell" => windows::shell(out, call, program, &values, next),
+        "windows-shell" => windows::shell(out, call, program, next),
         "build" => {
             // make, npm run, cargo test: opaque, but a directory or file option was handled above.
         }

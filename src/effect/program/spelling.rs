@@ -113,7 +113,9 @@ pub fn is_told(program: &'static Program, args: &[Value]) -> bool {
             && bytes.len() > 2
             && bytes[1].is_ascii_alphabetic()
             && (bytes[1].is_ascii_uppercase() && bytes[2].is_ascii_lowercase() || bytes.len() > 5);
-        let switch = bytes.first() == Some(&b'/') && bytes.len() < 6 && bytes.len() > 1;
+        // Other single letters are names of directories.
+        let letter = |part: &str| matches!(part, "s" | "q" | "f" | "y" | "S" | "Q" | "F" | "Y");
+        let switch = text.strip_prefix('/').is_some_and(|rest| rest.split('/').all(letter));
         (long || switch) && {
             let rows = [find(program.on_windows, &[])];
             let mut found = Vec::new();

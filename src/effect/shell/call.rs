@@ -78,6 +78,8 @@ impl Walker<'_> {
             deltas.push(w.state.rollback(mark));
         });
         self.state.join(deltas);
+        let last = simple.args.last().unwrap_or(&simple.name);
+        self.brackets(simple.name.span, last.span);
     }
 
     /// Every field of a command.

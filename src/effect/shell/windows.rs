@@ -5,6 +5,8 @@
 //! worlds understand has both readings. All of this only adds what a deny or an ask can see: such
 //! a call is never genuine.
 
+use shuck_ast::Span;
+
 use super::Walker;
 use crate::effect::path::split;
 use crate::effect::program::options::Parsed;
@@ -169,6 +171,24 @@ impl Walker<'_> {
             reading.also.push(call(word, mixed()));
         }
         reading
+    }
+
+    /// `IEX (New-Object ...).Method(...)`: what stands behind a cmdlet in brackets is PowerShell,
+    /// whatever the shell makes of it.
+    pub(super) fn brackets(&mut self, first: Span, last: Span) {
+        let rest = self.source.get(last.end.offset()..).unwrap_or_default();
+        if !rest.trim_start_matches([' ', '\t']).starts_with('(') {
+            return;
+        }
+        let name = self.slice(first);
+        let name = windows::program(name).unwrap_or_else(|| name.to_string());
+        let cmdlet = table::program(&name, self.out.place.programs).is_some_and(|p| p.windows);
+        let Some(index) = self.out.command.filter(|_| cmdlet) else { return };
+        let text = self.source.get(first.start.offset()..).unwrap_or_default();
+        let line = text.lines().next().unwrap_or_default().to_string();
+        let span = self.range(first).start..self.range(last).end;
+        self.out.unknown("PowerShell where a shell reads", span.clone());
+        self.inline("powershell", &Value::known(line, span), index);
     }
 
     /// Walks what a call may mean as well.

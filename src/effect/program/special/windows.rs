@@ -119,7 +119,6 @@ pub fn shell(
     out: &mut Emitter,
     call: &Call,
     program: &Program,
-    values: &[Value],
     next: &mut Vec<Next>,
 ) {
     let option = |name: &str| call.parsed.option(name);
@@ -127,13 +126,10 @@ pub fn shell(
     if let Some(encoded) = option("-encodedcommand") {
         out.push(Word::Code, Grade::Certain, Source::Code, call.span.clone());
         let whole = glued(encoded.at).first();
-        let text = whole.and_then(Value::plain).and_then(|t| decode::base64(t));
-        match text.map(|t| t.replace('\0', "")).filter(|t| !t.trim().is_empty()) {
-            Some(decoded) => {
-                let decoded = Value::known(decoded, call.span.clone());
-                code::emit(out, program.lang, &decoded, next);
-            }
-            None => {}
+        // UTF-16: of what is ASCII every other byte is zero.
+        let text = whole.and_then(Value::plain).and_then(decode::base64);
+        if let Some(text) = text.map(|t| t.replace('\0', "")) {
+            code::emit(out, program.lang, &Value::known(text, call.span.clone()), next);
         }
         // Nobody has read it.
         return out.unknown("an encoded PowerShell command", call.span.clone());
@@ -150,7 +146,11 @@ pub fn shell(
             });
         }
         (None, None) if call.name == "cmd" => &[],
-        (None, None) => values,
+        // The first operand and all behind it.
+        (None, None) => match call.parsed.operands.get(call.parsed.subs) {
+            Some(first) => &call.args[*first..],
+            None => &[],
+        },
     };
     let only = |end: &str| {
         words.len() == 1 && words[0].plain().is_some_and(|t| t.to_ascii_lowercase().ends_with(end))

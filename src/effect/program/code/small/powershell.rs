@@ -119,6 +119,12 @@ pub fn powershell(sink: &mut Sink, text: &str) {
         if !word.starts_with(|c: char| c.is_ascii_alphanumeric() || "./\\~_".contains(c)) {
             continue;
         }
+        // A method behind brackets, and what is given to it.
+        if word.starts_with('.') && !word.starts_with("./") && !word.starts_with(".\\")
+            || word.contains("://")
+        {
+            continue;
+        }
         let args = &words[first + 1..];
         let name = word.to_ascii_lowercase();
         if KEYWORDS.contains(&&name[..]) {
@@ -159,6 +165,7 @@ pub fn powershell(sink: &mut Sink, text: &str) {
 /// cmd.exe, command by command.
 pub fn cmd(sink: &mut Sink, text: &str) {
     let mut cwd: Option<Value> = None;
+    let mut loops = false;
     for words in commands(text, &['&', '|', '(', ')'], &['"'], '^') {
         let known = |word: &String| {
             let (name, found) = sink.windows_program(word.trim_start_matches('@'), false);
@@ -170,6 +177,11 @@ pub fn cmd(sink: &mut Sink, text: &str) {
         if KEYWORDS.contains(&&lead[..]) {
             let Some(at) = words.iter().skip(1).position(known) else { continue };
             words.drain(..=at);
+        }
+        // `%i`, `%%i` of a loop: known only at run time.
+        loops |= lead == "for";
+        if loops {
+            words.iter_mut().for_each(|w| *w = w.replace("%%", "%").replace('%', "$"));
         }
         let mut args: Vec<String> = Vec::new();
         let mut rest = words[1..].iter();
