@@ -152,9 +152,8 @@ impl<'a> Emitter<'a> {
             analysis: Analysis::default(),
             resolver: Resolver::default(),
             place,
-            cwd: (!place.cwd.is_empty()).then(|| {
-                windows::path(&place.cwd).unwrap_or_else(|| path::normalise(&place.cwd))
-            }),
+            cwd: (!place.cwd.is_empty())
+                .then(|| windows::path(&place.cwd).unwrap_or_else(|| path::normalise(&place.cwd))),
             command: None,
             written: std::collections::HashMap::new(),
             fetched: Vec::new(),
@@ -305,9 +304,8 @@ impl<'a> Emitter<'a> {
     /// The target, or what is known of it where the directory itself is only known to lie below
     /// another (`cd "$(mktemp -d)"`).
     fn below(&mut self, text: &str, cwd: &str, extent: Extent) -> Spot {
-        let Some(at) = cwd
-            .find(BLANK)
-            .filter(|_| !text.starts_with('/') && windows::path(text).is_none())
+        let Some(at) =
+            cwd.find(BLANK).filter(|_| !text.starts_with('/') && windows::path(text).is_none())
         else {
             return Spot::At(self.resolver.target(text, cwd, extent));
         };

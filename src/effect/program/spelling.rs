@@ -14,7 +14,8 @@ pub fn arguments(
 ) -> Vec<Value> {
     let first = words.iter().find(|w| !w.start().starts_with(['-', '/']));
     let below = first.and_then(Value::plain).filter(|_| program.sub);
-    let below = below.and_then(|w| find(&format!("{} {}", program.name, w.to_ascii_lowercase()), own));
+    let below =
+        below.and_then(|w| find(&format!("{} {}", program.name, w.to_ascii_lowercase()), own));
     let rows = [Some(program), below];
     let mut out = Vec::with_capacity(words.len());
     let mut named = false;
@@ -50,7 +51,12 @@ fn operand(word: &Value, text: &str, home: &str) -> Value {
 }
 
 /// Pushes an option that one of the rows has; false = the word is none.
-fn option(rows: &[Option<&'static Program>], word: &Value, text: &str, out: &mut Vec<Value>) -> bool {
+fn option(
+    rows: &[Option<&'static Program>],
+    word: &Value,
+    text: &str,
+    out: &mut Vec<Value>,
+) -> bool {
     let push = |out: &mut Vec<Value>, text: String| {
         out.push(Value { glob: false, ..Value::known(text, word.span.clone()) });
     };
@@ -97,9 +103,7 @@ fn spelled(rows: &[Option<&'static Program>], name: &str) -> Option<(&'static st
     };
     let found = rows()
         .find_map(|row| names(row).into_iter().find(|own| *own == name))
-        .or_else(|| {
-            rows().find_map(|row| names(row).into_iter().find(|own| own.starts_with(name)))
-        })
+        .or_else(|| rows().find_map(|row| names(row).into_iter().find(|own| own.starts_with(name))))
         .filter(|_| name.len() > 1)?;
     let known = rows().find_map(|row| row.option(found))?;
     Some((found, known.spec.arity))
@@ -122,7 +126,9 @@ pub fn is_told(program: &'static Program, args: &[Value]) -> bool {
             let word = Value::known(text, 0..0);
             match switch {
                 true => option(&rows, &word, text, &mut found),
-                false => spelled(&rows, &text.to_ascii_lowercase()).is_some_and(|_| bytes.len() > 4),
+                false => {
+                    spelled(&rows, &text.to_ascii_lowercase()).is_some_and(|_| bytes.len() > 4)
+                }
             }
         }
     })

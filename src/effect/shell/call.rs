@@ -3,9 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use shuck_ast::{
-    Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
-};
+use shuck_ast::{AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt};
 
 use super::state::{Function, Held, Key};
 use super::{Feed, Walker, windows};
@@ -80,47 +78,6 @@ impl Walker<'_> {
         self.state.join(deltas);
         let last = simple.args.last().unwrap_or(&simple.name);
         self.brackets(simple.name.span, last.span);
-    }
-
-    /// Every field of a command.
-    pub(super) fn words_of(&mut self, simple: &SimpleCommand) -> Vec<Value> {
-        self.words_written(simple).0
-    }
-
-    /// The same, and those that Windows reads in another way as they are written.
-    fn words_written(&mut self, simple: &SimpleCommand) -> (Vec<Value>, windows::Written) {
-        let words = std::iter::once(&simple.name).chain(&simple.args);
-        let (mut values, mut written) = (Vec::new(), Vec::new());
-        for group in super::doubt::side_by_side(words) {
-            let at = values.len();
-            values.extend(self.expand_all(&group));
-            if let [word] = group[..]
-                && values.len() == at + 1
-                && let Some(text) = windows::written(self.slice(word.span), &values[at])
-            {
-                written.push((at, text));
-            }
-        }
-        (values, written)
-    }
-
-    /// An assignment that holds for one command.
-    fn temporary(&mut self, assignment: &Assignment) -> bool {
-        let name = assignment.target.name.as_str().to_string();
-        let value = match &assignment.value {
-            AssignmentValue::Scalar(word) => self.quietly(|w| w.expand_one(word, true)),
-            AssignmentValue::Compound(_) => Value::default(),
-        };
-        let span = self.range(assignment.span);
-        self.overridden(&name);
-        self.mark_assignment(&name, value.plain(), span, false)
-    }
-
-    /// A shell that the command starts sees another value than this one's.
-    pub(super) fn overridden(&mut self, name: &str) {
-        if self.state.flag(&Key::Exported(name.to_string())) {
-            self.forget(name);
-        }
     }
 
     /// export, declare, local, readonly, typeset.

@@ -5,7 +5,7 @@
 //! worlds understand has both readings. All of this only adds what a deny or an ask can see: such
 //! a call is never genuine.
 
-use shuck_ast::Span;
+use shuck_ast::{SimpleCommand, Span};
 
 use super::Walker;
 use crate::effect::path::split;
@@ -63,6 +63,28 @@ pub(super) fn written(text: &str, value: &Value) -> Option<Vec<String>> {
 }
 
 impl Walker<'_> {
+    /// Every field of a command.
+    pub(super) fn words_of(&mut self, simple: &SimpleCommand) -> Vec<Value> {
+        self.words_written(simple).0
+    }
+
+    /// The same, and those that Windows reads in another way as they are written.
+    pub(super) fn words_written(&mut self, simple: &SimpleCommand) -> (Vec<Value>, Written) {
+        let words = std::iter::once(&simple.name).chain(&simple.args);
+        let (mut values, mut raw) = (Vec::new(), Vec::new());
+        for group in super::doubt::side_by_side(words) {
+            let at = values.len();
+            values.extend(self.expand_all(&group));
+            if let [word] = group[..]
+                && values.len() == at + 1
+                && let Some(text) = written(self.slice(word.span), &values[at])
+            {
+                raw.push((at, text));
+            }
+        }
+        (values, raw)
+    }
+
     /// How Windows, or a file system without letter case, reads a call.
     pub(super) fn on_windows(
         &self,
@@ -80,9 +102,7 @@ impl Walker<'_> {
         let verbatim = || -> Vec<Value> {
             let args = words.iter().enumerate().skip(1);
             args.flat_map(|(at, word)| match raw(at) {
-                Some(words) => {
-                    words.iter().map(|w| Value::known(w, word.span.clone())).collect()
-                }
+                Some(words) => words.iter().map(|w| Value::known(w, word.span.clone())).collect(),
                 None => vec![word.clone()],
             })
             .collect()
@@ -213,8 +233,7 @@ impl Walker<'_> {
 
 /// A path of Windows, maybe behind `key=`.
 fn is_path(text: &str) -> bool {
-    windows::is_path(text)
-        || text.split_once('=').is_some_and(|(_, value)| windows::is_path(value))
+    windows::is_path(text) || text.split_once('=').is_some_and(|(_, value)| windows::is_path(value))
 }
 
 fn written_path(written: &Written) -> bool {

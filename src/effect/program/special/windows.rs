@@ -1,8 +1,8 @@
 //! Programs of Windows whose arguments no row can say: shells, drives, what runs others.
 
+use super::super::code;
 use super::super::effects::{Call, Next, joined, operands, role};
 use super::super::table::{Program, Role, mark};
-use super::super::code;
 use crate::effect::shell::decode;
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word, windows};
@@ -27,7 +27,8 @@ pub fn piped(
 
 /// format, Format-Volume: a drive loses what is on it. A word that is none may be another program's.
 pub fn drive(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let letters = call.parsed.options.iter().filter(|o| o.spec.is_some_and(|s| s.marks & mark::SPARE != 0));
+    let letters =
+        call.parsed.options.iter().filter(|o| o.spec.is_some_and(|s| s.marks & mark::SPARE != 0));
     let letters = letters.filter_map(|o| o.value.as_ref()).map(|v| match v.plain() {
         Some(text) if text.len() == 1 => Value::known(format!("{text}:"), v.span.clone()),
         _ => v.clone(),
@@ -84,8 +85,9 @@ pub fn start(call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
     let mut words = vec![file];
     for value in option("-argumentlist").into_iter().chain(values) {
         match value.plain() {
-            Some(text) => words
-                .extend(text.split_whitespace().map(|w| Value::known(w, value.span.clone()))),
+            Some(text) => {
+                words.extend(text.split_whitespace().map(|w| Value::known(w, value.span.clone())))
+            }
             None => words.push(value),
         }
     }
@@ -115,12 +117,7 @@ fn text(out: &mut Emitter, lang: &'static str, values: &[Value], next: &mut Vec<
 }
 
 /// powershell, pwsh, cmd: `-Command TEXT`, `/c TEXT`, `-EncodedCommand`, a file, or standard input.
-pub fn shell(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    next: &mut Vec<Next>,
-) {
+pub fn shell(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
     let option = |name: &str| call.parsed.option(name);
     let glued = |at: usize| call.args.get(at + 1..).unwrap_or_default();
     if let Some(encoded) = option("-encodedcommand") {

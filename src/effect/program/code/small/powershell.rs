@@ -98,7 +98,9 @@ pub fn powershell(sink: &mut Sink, text: &str) {
         sink.hide("PowerShell that calls .NET");
     }
     let mut fetched = false;
-    if ["downloadstring", "downloadfile", "downloaddata", "openread("].iter().any(|w| lower.contains(w))
+    if ["downloadstring", "downloadfile", "downloaddata", "openread("]
+        .iter()
+        .any(|w| lower.contains(w))
     {
         fetched = true;
         let mut urls = strings(text).into_iter().filter(|t| t.contains("://")).peekable();
@@ -113,7 +115,9 @@ pub fn powershell(sink: &mut Sink, text: &str) {
     let mut cwd: Option<Value> = None;
     let ends = [';', '|', '&', '{', '}', '(', ')'];
     for words in commands(text, &ends, &['"', '\''], '`') {
-        let first = words.iter().position(|w| !w.starts_with('$') && !matches!(&w[..], "=" | "+=" | "." | ""));
+        let first = words
+            .iter()
+            .position(|w| !w.starts_with('$') && !matches!(&w[..], "=" | "+=" | "." | ""));
         let Some(first) = first else { continue };
         let word = &words[first];
         if !word.starts_with(|c: char| c.is_ascii_alphanumeric() || "./\\~_".contains(c)) {
@@ -136,7 +140,11 @@ pub fn powershell(sink: &mut Sink, text: &str) {
                 continue;
             }
             "iex" | "invoke-expression" => {
-                if fetched || ["iwr", "irm", "curl", "invoke-web", "invoke-rest"].iter().any(|w| lower.contains(w)) {
+                if fetched
+                    || ["iwr", "irm", "curl", "invoke-web", "invoke-rest"]
+                        .iter()
+                        .any(|w| lower.contains(w))
+                {
                     sink.push(Word::PipeToInterpreter);
                 } else {
                     sink.hide("PowerShell that runs text");
