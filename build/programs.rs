@@ -63,6 +63,11 @@ pub fn generate() {
         if parent.is_some_and(|p| flag(p, "abbreviate")) {
             entry.insert("abbreviate".into(), Value::Boolean(true));
         }
+        // Programs of Windows have long options with one sign, in whatever letter case.
+        if flag(&entry, "windows") || parent.is_some_and(|p| flag(p, "windows")) {
+            entry.insert("windows".into(), Value::Boolean(true));
+            entry.insert("single".into(), Value::Boolean(true));
+        }
         let row = rows.place(program(&mut lists, name, &entry, &names));
         let _ = write!(index, "({}, {row}),", text.len());
         text.push_str(name);
@@ -198,6 +203,7 @@ fn program(
         text(entry, "default"),
         text(entry, "special"),
         text(entry, "lang"),
+        text(entry, "on-windows"),
         &effects.join(" "),
         // No list is not the same as an empty one.
         &if entry.contains_key("operands") { operands.join(" ") } else { "?".into() },

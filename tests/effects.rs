@@ -9,7 +9,7 @@
 mod common;
 
 use common::{commands, place, render};
-use hookctl::effect::{Analysis, analyse, shell};
+use hookctl::effect::{Analysis, analyse, shell, windows};
 use hookctl::event::{Event, Kind};
 use toml::de::{DeTable, DeValue};
 
@@ -326,11 +326,10 @@ fn mutations() {
         assert!(start.elapsed().as_secs() < 2, "slow: {line:?}");
         for effect in &analysis.effects {
             assert!(effect.command.is_none_or(|i| i < analysis.commands.len()), "{line:?}");
+            let absolute =
+                |p: &str| p.starts_with('/') || windows::path(p).is_some_and(|form| form == p);
             assert!(
-                effect
-                    .path
-                    .as_ref()
-                    .is_none_or(|p| p.lexical.starts_with('/') && p.resolved.starts_with('/')),
+                effect.path.as_ref().is_none_or(|p| absolute(&p.lexical) && absolute(&p.resolved)),
                 "{line:?}"
             );
             assert!(line.get(effect.span.clone()).is_some(), "span {:?} of {line:?}", effect.span);

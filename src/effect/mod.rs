@@ -11,6 +11,7 @@ pub mod program;
 pub mod shell;
 pub mod tool;
 pub mod value;
+pub mod windows;
 
 use self::program::table::Program;
 use crate::event::Event;

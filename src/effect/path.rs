@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::io::ErrorKind;
 
-use super::{Extent, Target};
+use super::{Extent, Target, windows};
 
 /// How many symlinks one path may go through.
 const MAX_LINKS: usize = 40;
@@ -208,6 +208,16 @@ impl Resolver {
     /// The target of an absolute or relative path text.
     pub fn target(&mut self, text: &str, cwd: &str, extent: Extent) -> Target {
         let joined = join(cwd, text);
+        // `C:\x` is absolute on Windows and a name in the current directory elsewhere: the first
+        // is its lexical form, the second the resolved one. Below a drive there is one reading.
+        if let Some(lexical) = windows::path(text) {
+            let other = cwd.is_empty() || windows::path(cwd).is_some();
+            let resolved = if other { lexical.clone() } else { self.resolve(&joined, cwd) };
+            return Target { lexical, resolved, extent };
+        }
+        if let Some(lexical) = windows::path(&joined) {
+            return Target { resolved: lexical.clone(), lexical, extent };
+        }
         let lexical = normalise(&joined);
         let resolved =
             if joined.len() > MAX_PATH { lexical.clone() } else { self.resolve(&joined, cwd) };

@@ -9,6 +9,7 @@ pub mod options;
 pub mod packed;
 pub mod row;
 pub mod special;
+pub mod spelling;
 pub mod table;
 
 pub use effects::{Call, Next, run};

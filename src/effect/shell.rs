@@ -9,7 +9,7 @@ mod assign;
 mod brace;
 mod builtin;
 mod call;
-mod decode;
+pub(in crate::effect) mod decode;
 mod doubt;
 mod group;
 mod input;
@@ -23,6 +23,7 @@ mod produce;
 mod redirect;
 mod state;
 mod visit;
+mod windows;
 mod word;
 mod world;
 
@@ -109,6 +110,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         external: false,
         traps: Vec::new(),
         locals: Vec::new(),
+        written: Vec::new(),
     };
     walker.anchor = here();
     walker.out.analysis.text = text.to_string();
@@ -215,6 +217,8 @@ struct Walker<'a> {
     traps: Vec<(Value, usize, Option<Option<String>>)>,
     /// Names that the functions being called have made their own.
     locals: Vec<String>,
+    /// The words of the next command that Windows reads in another way, as they are written.
+    written: windows::Written,
     /// The last thing that was evaluated quietly has several values.
     several: bool,
 }

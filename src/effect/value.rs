@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::look;
 use super::path::{self, Resolver};
-use super::{Analysis, Arg, Effect, Extent, Grade, Place, Source, Target, Word};
+use super::{Analysis, Arg, Effect, Extent, Grade, Place, Source, Target, Word, windows};
 
 /// Stands in computed text for a part that is known only at run time (no shell knows this character).
 pub const BLANK: char = '\u{10fffe}';
@@ -152,7 +152,8 @@ impl<'a> Emitter<'a> {
             analysis: Analysis::default(),
             resolver: Resolver::default(),
             place,
-            cwd: (!place.cwd.is_empty()).then(|| path::normalise(&place.cwd)),
+            cwd: (!place.cwd.is_empty())
+                .then(|| windows::path(&place.cwd).unwrap_or_else(|| path::normalise(&place.cwd))),
             command: None,
             written: std::collections::HashMap::new(),
             fetched: Vec::new(),
@@ -303,7 +304,9 @@ impl<'a> Emitter<'a> {
     /// The target, or what is known of it where the directory itself is only known to lie below
     /// another (`cd "$(mktemp -d)"`).
     fn below(&mut self, text: &str, cwd: &str, extent: Extent) -> Spot {
-        let Some(at) = cwd.find(BLANK).filter(|_| !text.starts_with('/')) else {
+        let Some(at) =
+            cwd.find(BLANK).filter(|_| !text.starts_with('/') && windows::path(text).is_none())
+        else {
             return Spot::At(self.resolver.target(text, cwd, extent));
         };
         if text.split('/').any(|part| part == "..") {
@@ -315,7 +318,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn base(&self, text: &str) -> Option<String> {
-        if text.starts_with('/') {
+        if text.starts_with('/') || windows::path(text).is_some() {
             return Some(self.cwd.clone().unwrap_or_else(|| "/".to_string()));
         }
         self.cwd.clone()
@@ -375,6 +378,7 @@ impl<'a> Emitter<'a> {
         };
         if target.lexical == target.resolved
             || matches!(last, "" | "." | "..")
+            || windows::path(&target.lexical).is_some()
             || matches!(target.extent, Extent::Below | Extent::Children | Extent::Glob)
         {
             return;

@@ -6,7 +6,7 @@
 use std::cell::OnceCell;
 
 use crate::effect::path::Resolver;
-use crate::effect::{Extent, Target};
+use crate::effect::{Extent, Target, windows};
 
 use super::Truth;
 use super::glob;
@@ -23,6 +23,8 @@ pub enum Base {
     Home,
     /// `./x`
     Project,
+    /// `C:/x`, `?:/x`: on a drive.
+    Drive,
     /// `x`: at any depth anywhere.
     Anywhere,
 }
@@ -31,6 +33,8 @@ pub enum Base {
 enum Part {
     Literal(String),
     Glob(String),
+    /// Text or a glob below a drive, where letter case never counts.
+    Folded(String),
     /// `**`: any number of components.
     Any,
 }
@@ -62,7 +66,8 @@ struct BaseDir {
 
 impl BaseDir {
     fn new(dir: &str) -> BaseDir {
-        BaseDir { name: dir.trim_end_matches('/').to_string(), forms: OnceCell::new() }
+        let name = windows::path(dir).unwrap_or_else(|| dir.to_string());
+        BaseDir { name: name.trim_end_matches('/').to_string(), forms: OnceCell::new() }
     }
 
     fn forms(&self) -> &[String] {
@@ -91,7 +96,7 @@ impl Bases {
         match base {
             Base::Home => self.home.forms(),
             Base::Project => self.project.forms(),
-            Base::Root | Base::Anywhere => ROOT,
+            Base::Root | Base::Drive | Base::Anywhere => ROOT,
         }
     }
 }
@@ -118,6 +123,8 @@ impl PathPattern {
             (Base::Project, &text[1..])
         } else if text.starts_with('/') {
             (Base::Root, text)
+        } else if text.split('/').next().is_some_and(|first| first.ends_with(':')) {
+            (Base::Drive, text)
         } else {
             (Base::Anywhere, text)
         };
@@ -131,6 +138,7 @@ impl PathPattern {
             }
             parts.push(match part {
                 "**" => Part::Any,
+                _ if base == Base::Drive => Part::Folded(part.to_string()),
                 _ if glob::is_glob(part) => Part::Glob(part.to_string()),
                 _ => Part::Literal(part.to_string()),
             });
@@ -181,10 +189,13 @@ impl PathPattern {
     /// The longest literal run of a component: it stands in every path that the pattern names.
     /// Empty where there is none.
     pub fn needle(&self) -> &str {
+        if self.base == Base::Drive {
+            return ":";
+        }
         self.parts
             .iter()
             .filter_map(|part| match part {
-                Part::Literal(text) | Part::Glob(text) => Some(text),
+                Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => Some(text),
                 Part::Any => None,
             })
             .filter(|text| !text.contains(['[', '\\']))
@@ -299,6 +310,7 @@ fn part_matches(part: &Part, name: &str) -> bool {
         Part::Literal(text) if FOLD => text.eq_ignore_ascii_case(name),
         Part::Literal(text) => text == name,
         Part::Glob(text) => glob::matches_folded(text, name, FOLD),
+        Part::Folded(text) => glob::matches_folded(text, name, true),
         Part::Any => true,
     }
 }
@@ -347,6 +359,9 @@ fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> bool {
                 }
                 Part::Literal(text) => glob::matches_folded(name, text, FOLD),
                 Part::Glob(text) => glob::intersect(name, text),
+                Part::Folded(text) => {
+                    glob::intersect(&name.to_ascii_lowercase(), &text.to_ascii_lowercase())
+                }
                 Part::Any => true,
             };
             here && overlap(rest, below, false)
@@ -369,6 +384,11 @@ fn below(parts: &[Part], dir: &[&str], extent: Extent) -> Truth {
     match (parts, extent) {
         (_, Extent::Visible) if hidden(parts) => Truth::No,
         ([Part::Literal(_)], Extent::Tree | Extent::Visible | Extent::Children) => Truth::Yes,
+        ([Part::Folded(text)], Extent::Tree | Extent::Visible | Extent::Children)
+            if !glob::is_glob(text) =>
+        {
+            Truth::Yes
+        }
         _ => Truth::Maybe,
     }
 }
@@ -376,7 +396,7 @@ fn below(parts: &[Part], dir: &[&str], extent: Extent) -> Truth {
 /// Do these components name only what is hidden?
 fn hidden(parts: &[Part]) -> bool {
     parts.iter().any(|part| match part {
-        Part::Literal(text) | Part::Glob(text) => text.starts_with('.'),
+        Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => text.starts_with('.'),
         Part::Any => false,
     })
 }
@@ -454,6 +474,19 @@ mod tests {
         assert_eq!(hits("/p/.env", "/p/*.txt", Extent::Glob), Truth::No);
         assert_eq!(hits("/p/.env", "/p/*", Extent::Glob), Truth::No);
         assert_eq!(hits("*.rs", "/p/src/*.rs", Extent::Glob), Truth::Yes);
+    }
+
+    #[test]
+    fn drives() {
+        use Extent::{Children, Exact, Tree};
+        for (path, extent) in [("C:/", Tree), ("D:/", Children), ("C:/", Exact)] {
+            assert_eq!(hits("?:/.", path, extent), Truth::Yes, "{path}");
+        }
+        assert_eq!(hits("C:/Users/.", "C:/users", Tree), Truth::Yes);
+        assert_eq!(hits("C:/Windows", "C:/WINDOWS/System32", Exact), Truth::Yes);
+        assert_eq!(hits("C:/Users/.", "C:/", Tree), Truth::Yes);
+        // Nothing of a drive lies below a directory of another system.
+        assert_eq!(hits("?:/Users/.", "/home/dev", Tree), Truth::No);
     }
 
     #[test]

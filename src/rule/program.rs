@@ -22,6 +22,8 @@ const EMPTY: Program = Program {
     abbreviate: false,
     global: false,
     free: false,
+    windows: false,
+    on_windows: "",
     family: "",
     verbs: "",
     operands_known: false,
@@ -78,6 +80,11 @@ pub fn read(
             "neutral" => program.neutral = r.boolean(value)?,
             "global" => program.global = r.boolean(value)?,
             "free" => program.free = r.boolean(value)?,
+            "windows" => {
+                program.windows = r.boolean(value)?;
+                program.single |= program.windows;
+            }
+            "on-windows" => program.on_windows = keep(&r.string(value)?.0),
             "verbs" => program.verbs = verbs(value, r),
             "abbreviate" => program.abbreviate = r.boolean(value)?,
             "default" => program.default = keep(&r.string(value)?.0),

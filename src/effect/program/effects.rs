@@ -206,7 +206,8 @@ pub fn device(out: &mut Emitter, value: &Value) {
     let from = out.analysis.effects.len();
     out.path(Word::Write, value, Extent::Exact, Grade::Certain, Source::Operand);
     let disk = out.analysis.effects.get(from).and_then(|e| e.path.as_ref());
-    if disk.is_some_and(|target| target.resolved.starts_with("/dev/")) {
+    let is_device = |path: &str| path.starts_with("/dev/");
+    if disk.is_some_and(|t| is_device(&t.resolved) || is_device(&t.lexical)) {
         out.push(Word::System, Grade::Certain, Source::Program, value.span.clone());
     }
 }

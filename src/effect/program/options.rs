@@ -36,6 +36,8 @@ pub struct Parsed {
     pub verb: Option<Vec<Word>>,
     /// Operands that may be an unknown option's value.
     pub doubtful: Vec<usize>,
+    /// The program is one of Windows.
+    pub windows: bool,
     /// Every option is known and harmless, every argument that could be an option is known.
     pub harmless: bool,
 }
@@ -88,6 +90,7 @@ fn harmless(spec: &OptSpec) -> bool {
 /// Takes the arguments of a program apart, its sub-commands included. `own`: the user's tables.
 pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
     let mut parsed = Parsed { program: find(name, own), harmless: true, ..Parsed::default() };
+    parsed.windows = parsed.program.is_some_and(|p| p.windows);
     let mut at = 0;
     // The words so far, under the program's own name and under that of its family.
     let family = parsed.program.map_or("", |p| p.family);

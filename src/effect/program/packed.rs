@@ -66,11 +66,12 @@ pub fn has_below(wanted: &str) -> bool {
 }
 
 fn unpack(name: &'static str, text: &'static str) -> Program {
-    let mut fields = text.splitn(9, '\t');
+    let mut fields = text.splitn(10, '\t');
     let mut field = || fields.next().unwrap_or_default();
     let flags = field().as_bytes();
     let flag = |at: usize| flags.get(at) == Some(&b'1');
-    let (family, default, special, lang) = (field(), field(), field(), field());
+    let (family, default, special) = (field(), field(), field());
+    let (lang, on_windows) = (field(), field());
     let effects: Vec<Word> = field().split_whitespace().map(word).collect();
     let operands = field();
     let known = operands != "?";
@@ -88,6 +89,8 @@ fn unpack(name: &'static str, text: &'static str) -> Program {
         abbreviate: flag(6),
         global: flag(7),
         free: flag(8),
+        windows: flag(9),
+        on_windows,
         family,
         verbs: field(),
         operands_known: known,

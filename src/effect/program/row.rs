@@ -21,6 +21,8 @@ pub const KEYS: &[&str] = &[
     "global",
     "free",
     "verbs",
+    "windows",
+    "on-windows",
 ];
 
 /// The keys that are yes or no, in the order in which the build packs them.
@@ -34,6 +36,7 @@ pub const FLAGS: &[&str] = &[
     "abbreviate",
     "global",
     "free",
+    "windows",
 ];
 
 /// Under these prefixes tables may name effects of their own: `cloud.delete`.

@@ -9,6 +9,7 @@ mod machine;
 mod network;
 mod packages;
 mod remote;
+mod windows;
 mod wrap;
 
 pub use files::found;
@@ -256,6 +257,12 @@ pub fn run(
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
             }
         }
+        "piped" => windows::piped(out, call, program, &values, dry, next),
+        "drive" => windows::drive(out, call, &values),
+        "robocopy" => windows::robocopy(out, call, program, &values, dry, next),
+        "start" => windows::start(call, values, next),
+        "own-text" => windows::own_text(out, call, program, &values, next),
+        "windows-shell" => windows::shell(out, call, program, next),
         _ if git::run(out, call, program, &values, dry, next) => {}
         other => {
             debug_assert!(false, "no such special: {other}");

@@ -190,6 +190,10 @@ pub struct Program {
     pub global: bool,
     /// Options that no row names are harmless text.
     pub free: bool,
+    /// A program of cmd.exe or PowerShell: its words are taken as they are written.
+    pub windows: bool,
+    /// The program of Windows that the same name stands for there; empty for none.
+    pub on_windows: &'static str,
     /// The program whose sub-commands are also its own; empty for itself.
     pub family: &'static str,
     /// What the first operands mean: lines of `operand operand|effect effect`.

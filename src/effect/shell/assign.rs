@@ -229,6 +229,25 @@ pub fn arithmetic_names(text: &str) -> Vec<String> {
 }
 
 impl Walker<'_> {
+    /// An assignment that holds for one command.
+    pub(super) fn temporary(&mut self, assignment: &Assignment) -> bool {
+        let name = assignment.target.name.as_str().to_string();
+        let value = match &assignment.value {
+            AssignmentValue::Scalar(word) => self.quietly(|w| w.expand_one(word, true)),
+            AssignmentValue::Compound(_) => Value::default(),
+        };
+        let span = self.range(assignment.span);
+        self.overridden(&name);
+        self.mark_assignment(&name, value.plain(), span, false)
+    }
+
+    /// A shell that the command starts sees another value than this one's.
+    pub(super) fn overridden(&mut self, name: &str) {
+        if self.state.flag(&Key::Exported(name.to_string())) {
+            self.forget(name);
+        }
+    }
+
     /// The value of an assignment, array elements apart.
     fn assigned(&mut self, assignment: &Assignment) -> Vec<Vec<Atom>> {
         match &assignment.value {

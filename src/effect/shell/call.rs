@@ -3,12 +3,10 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use shuck_ast::{
-    Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
-};
+use shuck_ast::{AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt};
 
 use super::state::{Function, Held, Key};
-use super::{Feed, Walker};
+use super::{Feed, Walker, windows};
 use crate::effect::path::split;
 use crate::effect::program::{self, Call, Next, options, table};
 use crate::effect::value::{Printer, Spot, Value};
@@ -62,39 +60,17 @@ impl Walker<'_> {
         let mut deltas = Vec::new();
         self.worlds(|w| {
             let mark = w.state.mark();
-            let words = w.words_of(simple);
+            let (words, written) = w.words_written(simple);
             // They hold for the command, not for its own words.
             w.separators.clone_from(&separators);
+            w.written = written;
             w.call(&words, marked);
             w.separators = None;
             deltas.push(w.state.rollback(mark));
         });
         self.state.join(deltas);
-    }
-
-    /// Every field of a command.
-    pub(super) fn words_of(&mut self, simple: &SimpleCommand) -> Vec<Value> {
-        let words = std::iter::once(&simple.name).chain(&simple.args);
-        super::doubt::side_by_side(words).iter().flat_map(|group| self.expand_all(group)).collect()
-    }
-
-    /// An assignment that holds for one command.
-    fn temporary(&mut self, assignment: &Assignment) -> bool {
-        let name = assignment.target.name.as_str().to_string();
-        let value = match &assignment.value {
-            AssignmentValue::Scalar(word) => self.quietly(|w| w.expand_one(word, true)),
-            AssignmentValue::Compound(_) => Value::default(),
-        };
-        let span = self.range(assignment.span);
-        self.overridden(&name);
-        self.mark_assignment(&name, value.plain(), span, false)
-    }
-
-    /// A shell that the command starts sees another value than this one's.
-    pub(super) fn overridden(&mut self, name: &str) {
-        if self.state.flag(&Key::Exported(name.to_string())) {
-            self.forget(name);
-        }
+        let last = simple.args.last().unwrap_or(&simple.name);
+        self.brackets(simple.name.span, last.span);
     }
 
     /// export, declare, local, readonly, typeset.
@@ -243,6 +219,7 @@ impl Walker<'_> {
     }
 
     fn command(&mut self, words: &[Value], marked: bool, span: Range<usize>, declared: bool) {
+        let written = std::mem::take(&mut self.written);
         if !self.room() {
             return;
         }
@@ -282,6 +259,20 @@ impl Walker<'_> {
             && !marked;
         let known = if function.as_ref().is_some_and(|f| f.1) { "" } else { &name };
         let parsed = program::parse(known, args, self.out.place.programs);
+        let windows = if function.is_none() && alias.is_none() && !known.is_empty() {
+            self.on_windows(words, &written, &parsed, &dir)
+        } else {
+            windows::Reading::default()
+        };
+        let own;
+        let (mut name, mut dir, mut args, mut parsed, mut genuine) =
+            (name, dir, args, parsed, genuine);
+        if let Some((program, taken)) = windows.instead {
+            genuine &= program == name;
+            (name, dir, own) = (program, String::new(), taken);
+            args = &own;
+            parsed = program::parse(&name, args, self.out.place.programs);
+        }
         let complete = parsed.program.is_some_and(|p| p.complete || parsed.has(table::mark::ONLY));
         let command = SubCommand {
             name: name.clone(),
@@ -382,6 +373,7 @@ impl Walker<'_> {
             }
             self.next(next, index, assigns);
         }
+        self.also(windows.also, index);
     }
 
     /// A file that is copied holds what the first one held; tee writes what it is fed.

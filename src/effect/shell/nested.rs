@@ -363,7 +363,7 @@ impl Walker<'_> {
     }
 
     /// A program text, and what it runs in turn.
-    fn inline(&mut self, lang: &str, value: &Value, index: usize) {
+    pub(super) fn inline(&mut self, lang: &str, value: &Value, index: usize) {
         let mut next = Vec::new();
         code::emit(&mut self.out, lang, value, &mut next);
         let outer = std::mem::replace(&mut self.feed, Feed::None);

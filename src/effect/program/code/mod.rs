@@ -105,6 +105,7 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
                     "gdb" => small::gdb(&mut sink, text),
                     "applescript" => small::apple(&mut sink, text),
                     "powershell" => small::powershell(&mut sink, text),
+                    "cmd" => small::cmd(&mut sink, text),
                     "tcl" => small::tcl(&mut sink, text),
                     _ => generic::emit(out, lang, text, &span),
                 }

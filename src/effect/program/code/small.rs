@@ -9,7 +9,7 @@ use crate::effect::{Extent, Grade, Source, Word};
 
 mod powershell;
 
-pub use powershell::powershell;
+pub use powershell::{cmd, powershell};
 
 /// Where the effects of a text go.
 pub struct Sink<'a, 'p> {

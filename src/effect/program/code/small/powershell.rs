@@ -1,139 +1,228 @@
-//! PowerShell: cmdlets and their targets.
+//! PowerShell and cmd.exe: text as the commands that stand in it. What they do say the tables.
 
 use super::*;
+use crate::effect::program::table::{Program, program};
+use crate::effect::windows;
 
-/// What PowerShell's commands do: names, then a role for the first operand.
-const CMDLETS: &[(&str, &str)] = &[
-    (" remove-item ri rm del erase rmdir rd clear-recyclebin remove-itemproperty ", "delete"),
-    (
-        " set-content sc out-file add-content ac tee-object new-item ni export-csv export-clixml clear-content mkdir md ",
-        "write",
-    ),
-    (" get-content gc cat type get-childitem gci ls dir import-csv select-string ", "read"),
-    (" move-item mi mv move rename-item ren ", "move"),
-    (" copy-item ci cp copy cpi ", "copy"),
-    (" invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer ", "url"),
-    (" invoke-expression iex ", "iex"),
-    (" start-process saps start invoke-command icm ", "run"),
-    (" stop-process kill spps ", "process"),
-    (
-        " stop-computer restart-computer format-volume clear-disk initialize-disk remove-partition stop-service set-service set-executionpolicy ",
-        "system",
-    ),
-    (" import-module ipmo add-type invoke-item ii ", "hide"),
+/// Words that begin a statement and are no command.
+const KEYWORDS: &[&str] = &[
+    "if", "elseif", "else", "foreach", "for", "while", "do", "until", "switch", "try", "catch",
+    "finally", "function", "filter", "param", "return", "throw", "begin", "process", "end", "in",
+    "break", "continue", "exit", "class", "using", "not", "exist", "call", "echo.", "rem", "set",
+    "setlocal", "endlocal", "goto", "defined",
 ];
+/// How many commands of a text are followed.
+const MAX_COMMANDS: usize = 200;
+
+/// The words of each command: between separators that do not stand in quotes.
+fn commands(text: &str, ends: &[char], quotes: &[char], escape: char) -> Vec<Vec<String>> {
+    let (mut all, mut words, mut word) = (Vec::new(), Vec::new(), String::new());
+    let (mut quote, mut open) = (None, false);
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match quote {
+            Some(q) if c == q => quote = None,
+            Some('\'') => word.push(c),
+            _ if c == escape => word.extend(chars.next()),
+            Some(_) => word.push(c),
+            None if quotes.contains(&c) => (quote, open) = (Some(c), true),
+            None if c.is_whitespace() || ends.contains(&c) => {
+                if open || !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                    open = false;
+                }
+                if c == '\n' || ends.contains(&c) {
+                    all.push(std::mem::take(&mut words));
+                }
+            }
+            None => word.push(c),
+        }
+    }
+    if open || !word.is_empty() {
+        words.push(word);
+    }
+    all.push(words);
+    all.retain(|words| !words.is_empty());
+    all
+}
+
+impl Sink<'_, '_> {
+    /// Hands a command on: the words of a program of Windows as they are written.
+    fn command(&mut self, name: &str, args: &[String], cwd: Option<&Value>) {
+        if self.next.len() >= MAX_COMMANDS {
+            return self.hide("more commands than are followed");
+        }
+        let found = program(name, self.out.place.programs);
+        let own = found.is_none_or(|p| p.windows);
+        let value = |text: &String| match own {
+            true => Value::known(text, self.span.clone()),
+            false => windows::value(text, &self.out.place.home, self.span.clone()),
+        };
+        let words: Vec<Value> = std::iter::once(Value::known(name, self.span.clone()))
+            .chain(args.iter().map(value))
+            .collect();
+        self.next.push(Next::Words { words, cwd: cwd.cloned(), feeds: false });
+    }
+
+    /// The program that a name stands for in PowerShell or cmd.exe.
+    fn windows_program(&self, word: &str, aliases: bool) -> (String, Option<&'static Program>) {
+        let own = self.out.place.programs;
+        let spelt = windows::program(word).unwrap_or_else(|| word.to_string());
+        let found = program(&spelt, own);
+        match found.filter(|p| aliases && !p.on_windows.is_empty()) {
+            Some(posix) => (posix.on_windows.to_string(), program(posix.on_windows, own)),
+            None => (spelt, found),
+        }
+    }
+
+    /// Where the commands behind `cd DIR` run.
+    fn moved(&self, args: &[String]) -> Value {
+        let dir = args.iter().find(|a| !a.starts_with(['-', '/']));
+        let dir = dir.map_or("~", String::as_str);
+        windows::value(dir, &self.out.place.home, self.span.clone())
+    }
+}
 
 /// PowerShell, statement by statement.
 pub fn powershell(sink: &mut Sink, text: &str) {
+    let lower = text.to_ascii_lowercase();
     let encoded =
         text.len() > 40 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
     if encoded {
         sink.hide("an encoded PowerShell command");
         return;
     }
+    if ["[system.io.", "[io."].iter().any(|s| lower.contains(s))
+        || lower.contains("::") && !lower.contains("::now")
+    {
+        sink.hide("PowerShell that calls .NET");
+    }
     let mut fetched = false;
-    for statement in text.split([';', '\n', '|', '&', '{', '}', '(', ')']) {
-        let words = words(statement);
-        let first = words
-            .iter()
-            .position(|w| !w.is_empty() && w != "=" && !w.starts_with('$'))
-            .unwrap_or(0);
-        let Some(name) = words.get(first) else { continue };
-        let name = name.to_ascii_lowercase();
-        if statement.to_ascii_lowercase().contains("downloadstring")
-            || statement.to_ascii_lowercase().contains("downloadfile")
-        {
-            fetched = true;
+    if ["downloadstring", "downloadfile", "downloaddata", "openread("]
+        .iter()
+        .any(|w| lower.contains(w))
+    {
+        fetched = true;
+        let mut urls = strings(text).into_iter().filter(|t| t.contains("://")).peekable();
+        if urls.peek().is_none() {
             sink.push(Word::Network);
         }
-        if statement.contains("[System.IO.")
-            || statement.contains("[IO.")
-            || statement.contains("::") && !statement.contains("::Now")
-        {
-            sink.hide("PowerShell that calls .NET");
+        for url in urls.collect::<Vec<_>>() {
+            let value = sink.value(&url);
+            sink.out.contact(&value, false, Source::Code);
         }
-        let Some((_, role)) =
-            CMDLETS.iter().find(|(names, _)| names.contains(&format!(" {name} ")))
-        else {
+    }
+    let mut cwd: Option<Value> = None;
+    let ends = [';', '|', '&', '{', '}', '(', ')'];
+    for words in commands(text, &ends, &['"', '\''], '`') {
+        let first = words
+            .iter()
+            .position(|w| !w.starts_with('$') && !matches!(&w[..], "=" | "+=" | "." | ""));
+        let Some(first) = first else { continue };
+        let word = &words[first];
+        if !word.starts_with(|c: char| c.is_ascii_alphanumeric() || "./\\~_".contains(c)) {
             continue;
-        };
-        // Operands: what is no option, and the values of the options that name paths.
-        let mut operands: Vec<&str> = Vec::new();
-        let mut recurse = false;
-        let mut skip = false;
-        for word in &words[first + 1..] {
-            let lower = word.to_ascii_lowercase();
-            if lower.starts_with('-') && lower.len() > 1 {
-                recurse |= lower.starts_with("-r");
-                skip = matches!(
-                    lower.as_str(),
-                    "-value"
-                        | "-filter"
-                        | "-include"
-                        | "-exclude"
-                        | "-erroraction"
-                        | "-ea"
-                        | "-encoding"
-                        | "-itemtype"
-                        | "-type"
-                        | "-method"
-                        | "-argumentlist"
-                        | "-body"
-                        | "-headers"
-                        | "-outfile"
-                        | "-o"
-                );
+        }
+        // A method behind brackets, and what is given to it.
+        if word.starts_with('.') && !word.starts_with("./") && !word.starts_with(".\\")
+            || word.contains("://")
+        {
+            continue;
+        }
+        let args = &words[first + 1..];
+        let name = word.to_ascii_lowercase();
+        if KEYWORDS.contains(&&name[..]) {
+            continue;
+        }
+        match &name[..] {
+            "cd" | "sl" | "chdir" | "set-location" | "push-location" | "pushd" => {
+                cwd = Some(sink.moved(args));
                 continue;
             }
-            if !std::mem::take(&mut skip) {
-                operands.push(word);
+            "iex" | "invoke-expression" => {
+                if fetched
+                    || ["iwr", "irm", "curl", "invoke-web", "invoke-rest"]
+                        .iter()
+                        .any(|w| lower.contains(w))
+                {
+                    sink.push(Word::PipeToInterpreter);
+                } else {
+                    sink.hide("PowerShell that runs text");
+                }
+                continue;
+            }
+            "import-module" | "ipmo" | "add-type" => {
+                sink.hide("PowerShell that runs text");
+                continue;
+            }
+            _ => {}
+        }
+        let (name, found) = sink.windows_program(word, true);
+        fetched |= found.is_some_and(|p| p.effects.contains(&Word::Network));
+        if name != *word {
+            // Where there is no such alias it is the program of that name: pwsh on other systems.
+            let (plain, own) = sink.windows_program(word, false);
+            if own.is_some_and(|p| !p.windows) {
+                sink.command(&plain, args, cwd.as_ref());
             }
         }
-        let extent = if recurse { Extent::Tree } else { Extent::Exact };
-        let operand = operands.first().copied().unwrap_or("$input").replace('\\', "/");
-        match *role {
-            "delete" => {
-                for operand in
-                    operands.iter().copied().chain(operands.is_empty().then_some("$input"))
-                {
-                    sink.path(Word::Delete, &operand.replace('\\', "/"), extent);
-                }
+        sink.command(&name, args, cwd.as_ref());
+    }
+}
+
+/// cmd.exe, command by command.
+pub fn cmd(sink: &mut Sink, text: &str) {
+    let mut cwd: Option<Value> = None;
+    let mut loops = false;
+    for words in commands(text, &['&', '|', '(', ')'], &['"'], '^') {
+        let known = |word: &String| {
+            let (name, found) = sink.windows_program(word.trim_start_matches('@'), false);
+            found.is_some() || name.contains(['/', '\\'])
+        };
+        let mut words = words;
+        // `if exist x del x`, `for %i in (*) do del %i`: the command is what a program is called.
+        let lead = words[0].trim_start_matches('@').to_ascii_lowercase();
+        if KEYWORDS.contains(&&lead[..]) {
+            let Some(at) = words.iter().skip(1).position(known) else { continue };
+            words.drain(..=at);
+        }
+        // `%i`, `%%i` of a loop: known only at run time.
+        loops |= lead == "for";
+        if loops {
+            words.iter_mut().for_each(|w| *w = w.replace("%%", "%").replace('%', "$"));
+        }
+        let mut args: Vec<String> = Vec::new();
+        let mut rest = words[1..].iter();
+        while let Some(word) = rest.next() {
+            let Some(at) = word.find('>') else {
+                args.push(word.clone());
+                continue;
+            };
+            let file = word[at..].trim_start_matches('>');
+            let file = if file.is_empty() { rest.next().map_or("", String::as_str) } else { file };
+            if !file.starts_with('&') && !file.eq_ignore_ascii_case("nul") && !file.is_empty() {
+                let file = windows::value(file, &sink.out.place.home, sink.span.clone());
+                sink.out.path(Word::Write, &file, Extent::Exact, Grade::Certain, Source::Code);
             }
-            "write" => sink.path(Word::Write, &operand, Extent::Exact),
-            "read" if operand != "$input" => sink.path(Word::Read, &operand, extent),
-            "move" | "copy" => {
-                sink.path(Word::Read, &operand, extent);
-                if *role == "move" {
-                    sink.path(Word::Delete, &operand, Extent::Tree);
-                }
-                sink.path(
-                    Word::Write,
-                    &operands.get(1).copied().unwrap_or(".").replace('\\', "/"),
-                    extent,
-                );
+        }
+        // `rd/s/q x`: switches need no blank before them.
+        let word = words[0].trim_start_matches('@');
+        let (word, switches) = match word.split_once('/') {
+            Some((head, rest)) if !head.is_empty() && !head.contains(['.', ':', '\\']) => {
+                (head, Some(format!("/{rest}")))
             }
-            "url" => {
-                fetched = true;
-                let value = sink.value(&operand);
-                let send = statement.to_ascii_lowercase().contains("-body")
-                    || statement.to_ascii_lowercase().contains("-infile");
-                sink.out.contact(&value, send, Source::Code);
-            }
-            "iex"
-                if fetched
-                    || text.to_ascii_lowercase().contains("iwr")
-                    || text.to_ascii_lowercase().contains("downloadstring") =>
-            {
-                sink.push(Word::PipeToInterpreter)
-            }
-            "iex" | "hide" => sink.hide("PowerShell that runs text"),
-            "run" => {
-                let words: Vec<Value> = operands.iter().map(|w| sink.value(w)).collect();
-                sink.next.push(Next::Words { words, cwd: None, feeds: false });
-            }
-            "process" => sink.push(Word::Process),
-            "system" => sink.push(Word::System),
-            _ => {}
+            _ => (word, None),
+        };
+        args.splice(0..0, switches);
+        if matches!(&word.to_ascii_lowercase()[..], "cd" | "chdir" | "pushd") {
+            cwd = Some(sink.moved(&args));
+            continue;
+        }
+        let (name, found) = sink.windows_program(word, false);
+        // In cmd.exe `type` prints a file.
+        let name = if name == "type" { "get-content".to_string() } else { name };
+        if found.is_some() || !word.is_empty() {
+            sink.command(&name, &args, cwd.as_ref());
         }
     }
 }

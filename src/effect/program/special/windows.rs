@@ -1,0 +1,165 @@
+//! Programs of Windows whose arguments no row can say: shells, drives, what runs others.
+
+use super::super::code;
+use super::super::effects::{Call, Next, joined, operands, role};
+use super::super::table::{Program, Role, mark};
+use crate::effect::shell::decode;
+use crate::effect::value::{Emitter, Value};
+use crate::effect::{Extent, Grade, Source, Word, windows};
+
+/// A cmdlet that takes what it acts on from its pipe where no operand names it.
+pub fn piped(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    values: &[Value],
+    dry: bool,
+    next: &mut Vec<Next>,
+) {
+    let acts = |role: Role| matches!(role, Role::Delete | Role::DeleteTree);
+    let named = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| acts(s.role)));
+    if values.is_empty() && !named {
+        role(out, call, program.repeat, &Value::unknown(call.span.clone()), dry, next);
+    } else {
+        operands(out, call, program, dry, next);
+    }
+}
+
+/// format, Format-Volume: a drive loses what is on it. A word that is none may be another program's.
+pub fn drive(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let letters =
+        call.parsed.options.iter().filter(|o| o.spec.is_some_and(|s| s.marks & mark::SPARE != 0));
+    let letters = letters.filter_map(|o| o.value.as_ref()).map(|v| match v.plain() {
+        Some(text) if text.len() == 1 => Value::known(format!("{text}:"), v.span.clone()),
+        _ => v.clone(),
+    });
+    let mut found = false;
+    for value in letters.chain(values.iter().cloned()) {
+        let root = value.plain().and_then(windows::path).filter(|p| p.ends_with(":/"));
+        if let Some(root) = root {
+            let drive = Value::known(root, value.span.clone());
+            out.path(Word::Delete, &drive, Extent::Tree, Grade::Certain, Source::Operand);
+            found = true;
+        } else {
+            super::super::effects::maybe_path(out, &value);
+        }
+    }
+    if found {
+        out.push(Word::System, Grade::Certain, Source::Program, call.span.clone());
+    }
+}
+
+/// robocopy: with /MIR and /PURGE what the source does not have is deleted.
+pub fn robocopy(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    values: &[Value],
+    dry: bool,
+    next: &mut Vec<Next>,
+) {
+    operands(out, call, program, dry, next);
+    let path = |at: usize| values.get(at);
+    let has = |names: &[&str]| names.iter().any(|name| call.parsed.option(name).is_some());
+    for (at, there) in [(1, has(&["-mir", "-purge"])), (0, has(&["-mov", "-move"]))] {
+        if let Some(value) = path(at).filter(|_| there) {
+            out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
+        }
+    }
+}
+
+/// start, Start-Process: a program and its arguments, which may be one text.
+pub fn start(call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
+    let option = |name: &str| call.parsed.option(name).and_then(|o| o.value.clone());
+    let mut values = values;
+    // `start "title" program`
+    if call.name == "start" && values.len() > 1 && values[0].start().contains(' ') {
+        values.remove(0);
+    }
+    let file = option("-filepath").or_else(|| {
+        let first = values.first().cloned();
+        values.drain(..values.len().min(1));
+        first
+    });
+    let Some(file) = file else { return };
+    let mut words = vec![file];
+    for value in option("-argumentlist").into_iter().chain(values) {
+        match value.plain() {
+            Some(text) => {
+                words.extend(text.split_whitespace().map(|w| Value::known(w, value.span.clone())))
+            }
+            None => words.push(value),
+        }
+    }
+    next.push(Next::Words { words, cwd: None, feeds: false });
+}
+
+/// Text in the program's own language: its operands, or what comes in on standard input.
+pub fn own_text(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    values: &[Value],
+    next: &mut Vec<Next>,
+) {
+    let named = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code));
+    if !values.is_empty() {
+        text(out, program.lang, values, next);
+    } else if !named {
+        next.push(Next::Stdin { lang: program.lang });
+    }
+}
+
+fn text(out: &mut Emitter, lang: &'static str, values: &[Value], next: &mut Vec<Next>) {
+    if let Next::Script { text, .. } = joined(values) {
+        code::emit(out, lang, &text, next);
+    }
+}
+
+/// powershell, pwsh, cmd: `-Command TEXT`, `/c TEXT`, `-EncodedCommand`, a file, or standard input.
+pub fn shell(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
+    let option = |name: &str| call.parsed.option(name);
+    let glued = |at: usize| call.args.get(at + 1..).unwrap_or_default();
+    if let Some(encoded) = option("-encodedcommand") {
+        out.push(Word::Code, Grade::Certain, Source::Code, call.span.clone());
+        let whole = glued(encoded.at).first();
+        // UTF-16: of what is ASCII every other byte is zero.
+        let text = whole.and_then(Value::plain).and_then(decode::base64);
+        if let Some(text) = text.map(|t| t.replace('\0', "")) {
+            code::emit(out, program.lang, &Value::known(text, call.span.clone()), next);
+        }
+        // Nobody has read it.
+        return out.unknown("an encoded PowerShell command", call.span.clone());
+    }
+    let command = option("-command").or_else(|| option("-c")).or_else(|| option("-k"));
+    let command = command.or_else(|| option("-r"));
+    let words = match (command, option("-file")) {
+        (Some(command), _) => glued(command.at),
+        (None, Some(file)) => {
+            let file = file.value.clone().unwrap_or_else(|| Value::unknown(call.span.clone()));
+            return next.push(match file.plain() {
+                Some("-") => Next::Stdin { lang: program.lang },
+                _ => Next::File { file, lang: program.lang },
+            });
+        }
+        (None, None) if call.name == "cmd" => &[],
+        // The first operand and all behind it.
+        (None, None) => match call.parsed.operands.get(call.parsed.subs) {
+            Some(first) => &call.args[*first..],
+            None => &[],
+        },
+    };
+    let only = |end: &str| {
+        words.len() == 1 && words[0].plain().is_some_and(|t| t.to_ascii_lowercase().ends_with(end))
+    };
+    match words.first() {
+        None => next.push(Next::Stdin { lang: program.lang }),
+        Some(word) if words.len() == 1 && word.plain() == Some("-") => {
+            next.push(Next::Stdin { lang: program.lang });
+        }
+        Some(word) if only(".ps1") => {
+            next.push(Next::File { file: word.clone(), lang: program.lang });
+        }
+        Some(_) => text(out, program.lang, words, next),
+    }
+}

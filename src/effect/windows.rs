@@ -1,0 +1,229 @@
+//! How Windows spells paths and programs, and the one form that the rest of the analysis knows.
+//!
+//! `C:\Users\x` is `C:/Users/x`, a device `\\.\NAME` is `/dev/NAME`, a share is `//server/share`,
+//! a key of the registry `HKLM:/Software`. Nothing here asks the disk.
+
+use std::ops::Range;
+
+use super::path::has_glob;
+use super::value::Value;
+
+/// Drives with more than one letter: PowerShell's own.
+const PROVIDERS: &[&str] = &["HKLM:", "HKCU:", "HKCR:", "HKU:", "HKCC:", "CERT:", "WSMAN:"];
+/// Variables whose value every machine has: cmd.exe's `%NAME%`, PowerShell's `$env:NAME`; `~` is
+/// the home directory.
+const VARIABLES: &[(&str, &str)] = &[
+    ("userprofile", "~"),
+    ("home", "~"),
+    ("homedrive", ""),
+    ("homepath", "~"),
+    ("appdata", "~/AppData/Roaming"),
+    ("localappdata", "~/AppData/Local"),
+    ("temp", "~/AppData/Local/Temp"),
+    ("tmp", "~/AppData/Local/Temp"),
+    ("onedrive", "~/OneDrive"),
+    ("systemdrive", "C:"),
+    ("systemroot", "C:/Windows"),
+    ("windir", "C:/Windows"),
+    ("programfiles", "C:/Program Files"),
+    ("programfiles(x86)", "C:/Program Files (x86)"),
+    ("programdata", "C:/ProgramData"),
+    ("allusersprofile", "C:/ProgramData"),
+    ("public", "C:/Users/Public"),
+];
+/// What a program's file name ends in.
+const SUFFIXES: &[&str] = &[".exe", ".cmd", ".bat", ".com", ".ps1"];
+
+/// The length of what stands for a root in front of a path: `C:`, `HKLM:`.
+fn drive(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    if bytes.len() >= 2 && bytes[1] == b':' && bytes[0].is_ascii_alphabetic() {
+        return Some(2);
+    }
+    let own = |p: &&&str| text.get(..p.len()).is_some_and(|head| head.eq_ignore_ascii_case(p));
+    PROVIDERS.iter().find(own).map(|p| p.len())
+}
+
+/// The one form of an absolute Windows path; None = it is none.
+pub fn path(text: &str) -> Option<String> {
+    if let Some(rest) = text.strip_prefix(r"\\") {
+        let rest = rest.trim_start_matches(['\\', '/']);
+        let (first, below) = rest.split_once(['\\', '/']).unwrap_or((rest, ""));
+        let below = below.trim_start_matches(['\\', '/']);
+        return match first {
+            "." => Some(rooted("/dev", below)),
+            "?" if drive(below).is_some() => path(below),
+            "?" => Some(rooted("/", below.get(4..).unwrap_or_default())),
+            "" => None,
+            _ => Some(rooted("/", rest)),
+        };
+    }
+    let end = drive(text)?;
+    let rest = &text[end..];
+    if !(rest.is_empty() || rest.starts_with(['\\', '/'])) {
+        return None;
+    }
+    Some(rooted(&text[..end].to_ascii_uppercase(), rest))
+}
+
+/// A root and what lies below it, without `.`, `..` and doubled separators.
+fn rooted(root: &str, rest: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in rest.split(['\\', '/']) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("{root}/{}", parts.join("/"))
+}
+
+/// Does the text begin as a path does only on Windows?
+pub fn is_path(text: &str) -> bool {
+    if let Some(rest) = text.strip_prefix(r"\\") {
+        // `\\.\PhysicalDrive0`: other words with two backslashes are regular expressions.
+        let rest = rest.trim_start_matches('\\');
+        let device = rest.strip_prefix(['.', '?']).map(|r| r.trim_start_matches('\\'));
+        return device.is_some_and(|name| {
+            drive(name).is_some()
+                || ["physicaldrive", "harddisk", "cdrom", "globalroot"]
+                    .iter()
+                    .any(|d| name.get(..d.len()).is_some_and(|n| n.eq_ignore_ascii_case(d)))
+        });
+    }
+    match drive(text) {
+        Some(end) => text[end..].starts_with('\\'),
+        None => variable(text).is_some_and(|(value, _)| value.is_some()),
+    }
+}
+
+/// The variable that the text begins with: its value, if every machine has it, and its length.
+fn variable(text: &str) -> Option<(Option<&'static str>, usize)> {
+    let (name, length) = if let Some(rest) = text.strip_prefix('%') {
+        let end = rest.find('%').filter(|end| *end > 0)?;
+        (&rest[..end], end + 2)
+    } else {
+        let rest = text.strip_prefix('$')?;
+        let (rest, brace) = rest.strip_prefix('{').map_or((rest, 0), |rest| (rest, 1));
+        let scope = rest.get(..4).is_some_and(|s| s.eq_ignore_ascii_case("env:"));
+        let from = if scope { 4 } else { 0 };
+        let end = match brace {
+            1 => rest.find('}')?,
+            _ => rest[from..]
+                .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .map_or(rest.len(), |end| from + end),
+        };
+        // `$HOME` is PowerShell's too; no other variable of its own names a place.
+        let name = rest.get(from..end)?;
+        if !scope && !name.eq_ignore_ascii_case("home") {
+            return None;
+        }
+        (name, 1 + brace + end + brace)
+    };
+    let known = VARIABLES.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
+    Some((known.map(|(_, value)| *value), length))
+}
+
+/// A word of cmd.exe or PowerShell as a path, a name or a text with `/` for its backslashes.
+pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
+    if raw.contains("://") {
+        return Value::known(raw, span);
+    }
+    let mut text = String::new();
+    let mut rest = raw;
+    if raw == "~" || raw.starts_with("~/") || raw.starts_with(r"~\") {
+        text.push_str(home);
+        rest = &raw[1..];
+    }
+    while let Some(at) = rest.find(['%', '$']) {
+        text.push_str(&rest[..at]);
+        let Some((Some(value), length)) = variable(&rest[at..]) else {
+            let percent = rest[at..].starts_with('%') && variable(&rest[at..]).is_none();
+            if percent || rest[at..].len() == 1 {
+                text.push_str(&rest[at..=at]);
+                rest = &rest[at + 1..];
+                continue;
+            }
+            // Known up to here.
+            let prefix = text.replace('\\', "/");
+            return Value {
+                prefix: (!prefix.is_empty()).then_some(prefix),
+                one: true,
+                ..Value::unknown(span)
+            };
+        };
+        match value.strip_prefix('~') {
+            Some(below) => text.extend([home, below]),
+            None => text.push_str(value),
+        }
+        rest = &rest[at + length..];
+    }
+    text.push_str(rest);
+    let text = match path(&text) {
+        Some(path) => path,
+        None => text.replace('\\', "/"),
+    };
+    // `*.*` is every name.
+    let text = match text.strip_suffix("*.*") {
+        Some(head) if head.is_empty() || head.ends_with('/') => format!("{head}*"),
+        _ => text,
+    };
+    let glob = has_glob(&text);
+    Value { glob, ..Value::known(text, span) }
+}
+
+/// A program's name as tables have it, where it is spelt another way: in upper case, with a path
+/// of backslashes, with its suffix.
+pub fn program(word: &str) -> Option<String> {
+    let upper = |b: u8| b.is_ascii_uppercase() || b == b'\\' || b == b'.';
+    if !word.bytes().any(upper) || word.len() > 4096 {
+        return None;
+    }
+    let base = word.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
+    let name = SUFFIXES.iter().find_map(|suffix| base.strip_suffix(suffix)).unwrap_or(&base);
+    (!name.is_empty() && name != word).then(|| name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_form() {
+        let form = |text: &str| path(text).unwrap_or_default();
+        assert_eq!(form(r"c:\Users\.\x\..\y\"), "C:/Users/y");
+        assert_eq!(form(r"C:\"), "C:/");
+        assert_eq!(form("D:"), "D:/");
+        assert_eq!(form(r"\\.\PhysicalDrive0"), "/dev/PhysicalDrive0");
+        assert_eq!(form(r"\\?\C:\x"), "C:/x");
+        assert_eq!(form(r"\\server\share\x"), "//server/share/x");
+        assert_eq!(form(r"hklm:\Software"), "HKLM:/Software");
+        for none in ["C:x", "src/x", "", "a", "::", r"\n", "http://x"] {
+            assert_eq!(path(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn words() {
+        let word = |raw: &str| value(raw, "/home/dev", 0..0);
+        let text = |raw: &str| word(raw).text.unwrap_or_default();
+        assert_eq!(text(r"%USERPROFILE%\.ssh"), "/home/dev/.ssh");
+        assert_eq!(text(r"$env:USERPROFILE\x"), "/home/dev/x");
+        assert_eq!(text(r"${Env:windir}\System32"), "C:/Windows/System32");
+        assert_eq!(text(r"%HOMEDRIVE%%HOMEPATH%"), "/home/dev");
+        assert_eq!(text(r"src\main.rs"), "src/main.rs");
+        assert_eq!(text("100%"), "100%");
+        assert_eq!(text(r"C:\*.*"), "C:/*");
+        assert_eq!(word(r"C:\Users\$name").prefix.as_deref(), Some("C:/Users/"));
+        assert_eq!(word("$x").text, None);
+    }
+
+    #[test]
+    fn programs() {
+        assert_eq!(program("GIT").as_deref(), Some("git"));
+        assert_eq!(program(r"C:\Program Files\Git\bin\git.exe").as_deref(), Some("git"));
+        assert_eq!(program("git"), None);
+        assert_eq!(program("x.sh"), None);
+    }
+}
