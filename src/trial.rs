@@ -23,7 +23,7 @@ pub struct Ground<'a> {
 /// What came of a case.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The call in short: a command, a path, a URL, or the event.
+    /// The call in short: as it was written, or the event.
     pub what: String,
     /// The event as it was judged.
     pub event: Event,
@@ -90,7 +90,10 @@ impl<'a> Ground<'a> {
         let Dry { event, judgement, .. } = dry;
         let verb = judgement.answer.verb;
         Outcome {
-            what: what(&event),
+            what: match &case.call {
+                Call::Main(_, value) => value.clone(),
+                _ => what(&event),
+            },
             passed: case.wanted.holds(verb) && case.names(&judgement.rule),
             event,
             verb,

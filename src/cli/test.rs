@@ -215,11 +215,10 @@ impl Report {
             out.push_str(&self.text);
             if none && self.faults.is_empty() {
                 let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
-                let place = match names.is_empty() {
-                    true => "and no rule file here".to_string(),
-                    false => format!("in {}", names.join(", ")),
+                let _ = match names.is_empty() {
+                    true => writeln!(out, "No test: there is no rule file here."),
+                    false => writeln!(out, "No [[test]] in {}.", names.join(", ")),
                 };
-                let _ = writeln!(out, "No test {place}: a [[test]] table is one.");
             }
             let _ = write!(out, "{} passed, {} failed", self.passed, self.failed);
             if self.left > 0 {

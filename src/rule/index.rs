@@ -3,7 +3,8 @@
 //! Reading thirty rules costs as much as everything else on the hook path together. So the first
 //! event after a change reads and checks the whole file, and leaves an index in the state directory,
 //! bound to the file's exact content, of which it holds a copy; later events read only the rules that could concern them. A
-//! file with a fault, or one whose rules do not read the same alone as together, has no index.
+//! file with a fault, or one whose rules do not read the same alone as together, has no index. Tests
+//! are cut out: no event reads them.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +26,7 @@ const HEADER: &str = concat!("hookctl-index 2 ", env!("CARGO_PKG_VERSION"), " ")
 const END: &str = "\n--\n";
 /// Stands before the entries where the file holds nothing but rules.
 const ONLY_RULES: &str = "only rules\n";
-/// Files with fewer rules and tests are read as fast without.
+/// Files with fewer rules and no tests are read as fast without.
 const FEWEST: usize = 4;
 
 /// An index, as its own text.
@@ -66,6 +67,10 @@ impl Index {
         if self.text[self.at..].starts_with(ONLY_RULES) {
             return RuleFile::default();
         }
+        file::read(&self.text_of_rest(text), path, layer, None)
+    }
+
+    fn text_of_rest(&self, text: &str) -> String {
         let mut rest = String::new();
         let mut done = 0;
         for entry in self.entries() {
@@ -73,7 +78,7 @@ impl Index {
             done = entry.end;
         }
         rest.push_str(text.get(done..).unwrap_or_default());
-        file::read(&rest, path, layer, None)
+        rest
     }
 
     /// The rules that could concern the call, in file order.
@@ -137,7 +142,8 @@ pub fn save(state: &Path, path: &Path, layer: Layer, text: &str) {
 fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     let whole = file::read(text, path, layer, None);
     let chunks = chunks(text);
-    if !whole.faults.is_empty() || chunks.len() < FEWEST {
+    let tests = chunks.iter().any(|(.., rule)| !rule);
+    if !whole.faults.is_empty() || (whole.rules.len() < FEWEST && !tests) {
         return None;
     }
     let head = format!("{HEADER}{}\n{text}{END}", path.to_str()?);
@@ -197,10 +203,10 @@ fn chunks(text: &str) -> Vec<(usize, usize, bool)> {
         if line.starts_with('[') {
             let id = line.strip_prefix("[rule.").and_then(|rest| rest.split([']', '.']).next());
             let test = line.starts_with("[[test]]");
-            // `[rule.x.when]` belongs to `[rule.x]`, `[test.input]` to the test above it.
+            // `[rule.x.when]` belongs to `[rule.x]`, `[test.input]` and further tests to the test above.
             let same = match open {
                 Some((_, Some(open))) => id == Some(open),
-                Some((_, None)) => line.starts_with("[test."),
+                Some((_, None)) => test || line.starts_with("[test."),
                 None => false,
             };
             if !same {
@@ -247,6 +253,28 @@ mod tests {
         assert_eq!(rest.profile, Some(crate::rule::Profile::Strict));
         assert_eq!(rest.packs, [("git".to_string(), false)]);
         assert_eq!(index.entries().count(), 4);
+    }
+
+    #[test]
+    fn tests_are_cut_out_and_cost_no_rule_its_index() {
+        let path = Path::new("/f.toml");
+        let rule = |id: &str| format!("[rule.{id}]\ntool = \"Read\"\ndeny = \"x\"\n");
+        let test = "[[test]]\ntool = \"X\"\nverdict = \"deny\"\n[test.input]\na = 1\n";
+        // A test whose faults are many, and one that holds a header.
+        let bad = "[[test]]\nfrob = 1\nverdict = \"no\"\n";
+        let text = format!("profile = \"strict\"\n{test}{}{test}{bad}{}[pack]\ngit = false\n{test}", rule("a"), rule("b"));
+        let whole = file::read(&text, path, Layer::User, None);
+        assert!(whole.faults.is_empty() && whole.broken.is_empty());
+        let index = build(path, Layer::User, &text).expect("an index");
+        let rest = index.text_of_rest(&text);
+        assert_eq!(rest, "profile = \"strict\"\n[pack]\ngit = false\n");
+        let lines: Vec<usize> = index.entries().map(|entry| entry.line).collect();
+        assert_eq!(lines, [0, 7, 0, 18, 0]);
+        let text = format!("{}{}", rule("a"), bad.repeat(200));
+        let index = build(path, Layer::User, &text).expect("an index");
+        assert!(index.text[index.at..].starts_with(ONLY_RULES));
+        let hidden = format!("{}{bad}{bad}{bad}", rule("a").replace("x", "\"\"\n[[test]]\n\"\""));
+        assert!(build(path, Layer::User, &hidden).is_none(), "a header inside a text");
     }
 
     #[test]
