@@ -104,11 +104,7 @@ impl<'a> Ground<'a> {
     }
 
     /// Judges any event as a case is judged: a pause does not count.
-    pub fn judge(
-        &self,
-        parsed: (&'static dyn crate::agent::Agent, Event),
-        place: Place,
-    ) -> Dry {
+    pub fn judge(&self, parsed: (&'static dyn crate::agent::Agent, Event), place: Place) -> Dry {
         Dry::judge(parsed, place, self.config, self.paths, false)
     }
 

@@ -34,7 +34,8 @@ fn run(path: &Path, ships: bool) -> datatest_stable::Result<()> {
     let text = fs::read_to_string(path)?;
     let name = path.display().to_string();
     let read = case::read(&text, path.parent().unwrap_or(Path::new(".")));
-    let mut wrong: Vec<String> = read.faults.iter().map(|fault| fault.report(&name, &text)).collect();
+    let mut wrong: Vec<String> =
+        read.faults.iter().map(|fault| fault.report(&name, &text)).collect();
     let config = match ships || read.alone {
         true => Config::default(),
         false => Config::alone(Source::of(Layer::User, path.to_path_buf(), text.clone())),

@@ -318,7 +318,8 @@ impl Raw {
             );
         }
         if whole {
-            let named = self.payload.as_ref().and_then(|(payload, _)| payload.get("hook_event_name"));
+            let named =
+                self.payload.as_ref().and_then(|(payload, _)| payload.get("hook_event_name"));
             if named.is_some_and(|named| named != name.as_str()) {
                 r.fault(
                     "bad-test",
@@ -401,12 +402,21 @@ mod tests {
             ("command = \"ls\"", &[("bad-test", "[[test]]")]),
             ("verdict = \"deny\"", &[("bad-test", "[[test]]")]),
             ("command = \"ls\"\nread = \"x\"\nverdict = \"ask\"", &[("bad-test", "read")]),
-            ("comand = \"ls\"\nverdict = \"ask\"", &[("unknown-key", "comand"), ("bad-test", "[[test]]")]),
+            (
+                "comand = \"ls\"\nverdict = \"ask\"",
+                &[("unknown-key", "comand"), ("bad-test", "[[test]]")],
+            ),
             ("command = 3\nverdict = \"ask\"", &[("wrong-type", "3")]),
             ("command = []\nverdict = \"ask\"", &[("empty-list", "[]")]),
             ("command = \"ls\"\nverdict = \"dney\"", &[("unknown-word", "\"dney\"")]),
-            ("command = \"ls\"\nverdict = true", &[("wrong-type", "true"), ("bad-test", "[[test]]")]),
-            ("command = \"ls\"\nevent = \"Nope\"\nverdict = \"ask\"", &[("unknown-event", "\"Nope\"")]),
+            (
+                "command = \"ls\"\nverdict = true",
+                &[("wrong-type", "true"), ("bad-test", "[[test]]")],
+            ),
+            (
+                "command = \"ls\"\nevent = \"Nope\"\nverdict = \"ask\"",
+                &[("unknown-event", "\"Nope\"")],
+            ),
             ("command = \"ls\"\nevent = \"Stop\"\nverdict = \"ask\"", &[("bad-test", "\"Stop\"")]),
             ("command = \"ls\"\ninput = { a = 1 }\nverdict = \"ask\"", &[("bad-test", "input")]),
             ("tool = \"X\"\ninput = \"a\"\nverdict = \"ask\"", &[("wrong-type", "\"a\"")]),

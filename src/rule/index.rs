@@ -92,7 +92,8 @@ impl Index {
     ) -> Vec<Rc<Rule>> {
         let concerned = |entry: &Entry<'_>| {
             entry.line > 0
-                && Concern::parse(entry.concern).is_none_or(|concern| concern.holds(event, analysis))
+                && Concern::parse(entry.concern)
+                    .is_none_or(|concern| concern.holds(event, analysis))
         };
         self.entries()
             .filter(concerned)
@@ -262,7 +263,11 @@ mod tests {
         let test = "[[test]]\ntool = \"X\"\nverdict = \"deny\"\n[test.input]\na = 1\n";
         // A test whose faults are many, and one that holds a header.
         let bad = "[[test]]\nfrob = 1\nverdict = \"no\"\n";
-        let text = format!("profile = \"strict\"\n{test}{}{test}{bad}{}[pack]\ngit = false\n{test}", rule("a"), rule("b"));
+        let text = format!(
+            "profile = \"strict\"\n{test}{}{test}{bad}{}[pack]\ngit = false\n{test}",
+            rule("a"),
+            rule("b")
+        );
         let whole = file::read(&text, path, Layer::User, None);
         assert!(whole.faults.is_empty() && whole.broken.is_empty());
         let index = build(path, Layer::User, &text).expect("an index");
