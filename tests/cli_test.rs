@@ -21,7 +21,7 @@ fn a_failure_is_a_diff_of_verdicts() {
     let text = [
         test("command = [\"rm -r x\", \"rm -r y\"]", "verdict = \"deny\"\nrule = \"delete-x\""),
         test(
-            "name = \"shipped\"\ncommand = \"rm -rf ~\"",
+            "name = \"named\"\ncommand = \"rm -f x\"",
             "verdict = \"ask\"\nrule = \"user:delete-x\"",
         ),
         test("read = [\"~/.ssh/id_rsa\", \"./.env\"]", "verdict = \"stopped\""),
@@ -35,8 +35,8 @@ fn a_failure_is_a_diff_of_verdicts() {
     assert_eq!(
         done.out,
         "tests.toml:2: rm -r y\n  - deny delete-x\n  + silent\n\
-         tests.toml:7: rm -rf ~ (shipped)\n  - ask user:delete-x\n  + deny delete-home\n    \
-         This would destroy the whole home directory. Name the files that you mean. [delete-home]\n\
+         tests.toml:7: rm -f x (named)\n  - ask user:delete-x\n  + deny user:delete-x\n    \
+         Not x. [user:delete-x]\n\
          5 passed, 2 failed\n"
     );
     let all = world.run(&["test", "--verbose", "tests.toml"]).out;
@@ -94,8 +94,7 @@ fn a_file_with_rules_is_judged_by_itself() {
     let done = world.feed(&["test", "-"], alone.as_bytes());
     assert_eq!((done.code, done.out.as_str()), (0, "1 passed, 0 failed\n"));
     // A directory is its *.toml files; what only switches a profile stands for itself, too.
-    let strict =
-        test("command = \"cat \\\"$f\\\"\"", "verdict = \"ask\"\nrule = \"not-understood\"");
+    let strict = test("command = \"cat \\\"$f\\\"\"", "verdict = \"stopped\"");
     let dir = world.project().join("dir");
     world.write(&dir.join("a.toml"), &format!("profile = \"strict\"\n{strict}"));
     world.write(&dir.join("b.toml"), &alone);

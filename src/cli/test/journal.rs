@@ -20,7 +20,7 @@ use crate::env;
 use crate::event::{Kind, KindSet};
 use crate::journal::Line;
 use crate::paths;
-use crate::rule::condition::Conditions;
+use crate::rule::condition::{Conditions, Name};
 use crate::trial::Ground;
 use crate::verdict::Verb;
 
@@ -217,6 +217,10 @@ fn unseen(config: &Config) -> Vec<String> {
     let rules = config.rules.iter().cloned().chain(config.shipped(None));
     rules
         .filter(|rule| !rule.on.intersect(gates).is_empty())
+        .filter(|rule| {
+            let told = |name: &Name| name.excludes() || TOLD.iter().any(|tool| name.holds(tool));
+            rule.conditions.tool.is_empty() || rule.conditions.tool.iter().any(told)
+        })
         .filter(|rule| blind(&rule.conditions) || rule.unless.as_deref().is_some_and(blind))
         .map(|rule| rule.name())
         .collect()
