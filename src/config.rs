@@ -37,6 +37,26 @@ pub struct Source {
     pub index: Option<Index>,
 }
 
+impl Source {
+    fn new(layer: Layer, path: PathBuf) -> Source {
+        Source {
+            layer,
+            path,
+            text: String::new(),
+            file: RuleFile::default(),
+            trusted: !layer.is_project(),
+            refused: None,
+            index: None,
+        }
+    }
+
+    /// A file whose text somebody else has read.
+    pub fn of(layer: Layer, path: PathBuf, text: String) -> Source {
+        let file = file::read(&text, &path, layer, None);
+        Source { text, file, ..Source::new(layer, path) }
+    }
+}
+
 /// Everything that is configured, for one event or for all.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
@@ -75,6 +95,14 @@ impl Config {
             config.take(&source);
             config.sources.push(source);
         }
+        config
+    }
+
+    /// What holds where that file is all there is beside the shipped rules.
+    pub fn alone(source: Source) -> Config {
+        let mut config = Config::default();
+        config.take(&source);
+        config.sources.push(source);
         config
     }
 
@@ -240,15 +268,7 @@ fn effective(source: &Source, rule: &Rc<Rule>) -> Option<Rc<Rule>> {
 /// For an event on the hook path, with the state directory: an index that an earlier event left is
 /// used, or one is left for later events.
 pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<Source> {
-    let mut source = Source {
-        layer,
-        path,
-        text: String::new(),
-        file: RuleFile::default(),
-        trusted: !layer.is_project(),
-        refused: None,
-        index: None,
-    };
+    let mut source = Source::new(layer, path);
     let bytes = match read_bytes(&source.path, layer) {
         Ok(bytes) => bytes,
         Err(Refusal::Absent) => return None,

@@ -225,6 +225,13 @@ impl Event {
             .find_map(|key| self.input.get(key).and_then(Value::as_str))
     }
 
+    /// What the call is about, in short: its command, its file or its URL.
+    pub fn what(&self) -> Option<&str> {
+        self.command()
+            .or_else(|| self.file_path())
+            .or_else(|| self.input.get("url").and_then(Value::as_str))
+    }
+
     /// The user's prompt.
     pub fn prompt(&self) -> Option<&str> {
         self.str("prompt")

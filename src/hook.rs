@@ -222,7 +222,13 @@ pub fn place(event: &Event, paths: &Paths) -> Place {
     };
     let project = paths::project_root(&cwd, &paths.home);
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    Place { cwd: text(&cwd), project: text(&project), home: text(&paths.home), programs: &[] }
+    Place {
+        cwd: text(&cwd),
+        project: text(&project),
+        home: text(&paths.home),
+        programs: &[],
+        env: Some(crate::env::get),
+    }
 }
 
 /// Has a human paused hookctl? A note that cannot be read pauses nothing.
@@ -265,12 +271,7 @@ fn journal_line(
     line.session.clone_from(&event.session);
     line.cwd.clone_from(&event.cwd);
     line.tool.clone_from(&event.tool);
-    line.what = event
-        .command()
-        .or_else(|| event.file_path())
-        .or_else(|| event.input.get("url").and_then(serde_json::Value::as_str))
-        .unwrap_or_default()
-        .to_string();
+    line.what = event.what().unwrap_or_default().to_string();
     line.decision = judgement.answer.verb.map_or("silent", Verb::name).to_string();
     line.rule = judgement.rule;
     if judgement.answer.verb.is_some() {

@@ -7,7 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::redact;
 use crate::rule::file::JournalConfig;
@@ -15,8 +15,12 @@ use crate::rule::file::JournalConfig;
 /// The longest text of a field that is kept, in bytes.
 const LONGEST: usize = 2_000;
 
+/// How a text ends that was cut.
+const CUT: &str = " bytes more]";
+
 /// One decision.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Line {
     /// When, RFC 3339 in UTC.
     pub time: String,
@@ -55,6 +59,13 @@ pub struct Line {
     pub notes: Vec<String>,
     /// How long the decision took, in milliseconds.
     pub ms: f64,
+}
+
+impl Line {
+    /// Does `what` lack a part of the call: was it cut, or a secret taken out?
+    pub fn is_partial(&self) -> bool {
+        self.what.ends_with(CUT) || self.what.contains(redact::MASK)
+    }
 }
 
 /// Appends the line. Failures are nobody's business but `status`.
@@ -124,7 +135,7 @@ fn clean(text: &str) -> String {
     }
     let mut out = redact::secrets(&text[..end]).into_owned();
     if end < text.len() {
-        out.push_str(&format!(" [{} bytes more]", text.len() - end));
+        out.push_str(&format!(" [{}{CUT}", text.len() - end));
     }
     out
 }

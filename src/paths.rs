@@ -102,13 +102,15 @@ fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// The project's root for a session in `cwd`: CLAUDE_PROJECT_DIR, else the first directory upwards
-/// that holds `.hookctl.toml` or `.git`; never home or `/`, and never through what a `.git` file
-/// points to. `cwd` itself where nothing is found.
+/// The project's root for a session in `cwd`: CLAUDE_PROJECT_DIR, else [`project_above`].
 pub fn project_root(cwd: &Path, home: &Path) -> PathBuf {
-    if let Some(root) = env::path(env::CLAUDE_PROJECT_DIR).filter(|root| root.is_absolute()) {
-        return root;
-    }
+    let named = env::path(env::CLAUDE_PROJECT_DIR).filter(|root| root.is_absolute());
+    named.unwrap_or_else(|| project_above(cwd, home))
+}
+
+/// The first directory upwards that holds `.hookctl.toml` or `.git`; never home or `/`, and never
+/// through what a `.git` file points to. `cwd` itself where nothing is found.
+pub fn project_above(cwd: &Path, home: &Path) -> PathBuf {
     cwd.ancestors()
         .take_while(|dir| *dir != home && dir.parent().is_some())
         .find(|dir| dir.join(PROJECT_FILE).exists() || dir.join(".git").exists())

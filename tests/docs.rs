@@ -12,6 +12,7 @@ use hookctl::agent::{Agent as _, EventSpec};
 use hookctl::effect::program::{row, table};
 use hookctl::event::Kind;
 use hookctl::rule::Layer;
+use hookctl::rule::case;
 use hookctl::rule::condition::{KEYS, WHEN_KEYS, effect_words};
 use hookctl::rule::file::{self, RULE_KEYS, TOP_KEYS};
 use hookctl::rule::template;
@@ -75,6 +76,7 @@ fn the_schema_has_the_readers_keys_and_words() {
     same_keys(&definitions["rule"], RULE_KEYS.iter().chain(KEYS).collect());
     same_keys(&definitions["conditions"], KEYS.iter().collect());
     same_keys(&definitions["when"], WHEN_KEYS.iter().collect());
+    same_keys(&definitions["test"], case::KEYS.iter().collect());
     let events: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain(["*"]).collect();
     assert_eq!(words(&definitions["event"]), events);
     let closed = effect_words().filter(|word| !word.contains('.')).collect();
@@ -140,6 +142,9 @@ fn the_reference_of_rules_is_complete() {
     for (key, _) in TOP_KEYS {
         named("top key", key);
     }
+    for (key, _) in case::KEYS {
+        named("key of a test", key);
+    }
     for kind in Kind::ALL {
         named("event", kind.name());
     }
@@ -177,9 +182,11 @@ fn the_reference_of_programs_is_complete() {
 
 /// What is wrong with the rules in a text, but that they do nothing.
 fn faults(text: &str) -> Vec<String> {
-    file::read(text, Path::new("x.toml"), Layer::Managed, None)
-        .faults
+    let rules = file::read(text, Path::new("x.toml"), Layer::Managed, None).faults;
+    let tests = case::read(text, &root().join("examples/payloads")).faults;
+    rules
         .iter()
+        .chain(&tests)
         .filter(|fault| fault.code != "no-effect")
         .map(|fault| fault.report("docs", text))
         .collect()
@@ -192,7 +199,7 @@ fn every_rule_that_is_shown_is_free_of_faults() {
     for name in ["README.md", "docs/rules.md"] {
         let text = read(name);
         for block in text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
-            let headless = !block.contains("[rule.");
+            let headless = !block.contains("[rule.") && !block.contains("[[test]]");
             all.extend(faults(&format!("{}{block}", if headless { "[rule.x]\n" } else { "" })));
             blocks += 1;
         }

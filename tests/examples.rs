@@ -273,6 +273,26 @@ fn s3_46_every_example_is_free_of_faults() {
     }
 }
 
+/// The `[[test]]`s of the examples hold where they are run as `hookctl test FILE` runs them.
+#[test]
+fn the_tests_beside_the_rules_hold() {
+    let mut count = 0;
+    for example in examples() {
+        let path = example.join("config.toml");
+        let done = Command::new(env!("CARGO_BIN_EXE_hookctl"))
+            .args(["test", "--json", "--project", "/home/dev/project"])
+            .arg(&path)
+            .env("HOME", "/home/dev")
+            .output()
+            .expect("hookctl");
+        let out = String::from_utf8(done.stdout).expect("UTF-8");
+        count += out.lines().count();
+        let faults = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(0), "{}: {out}{faults}", name(&example));
+    }
+    assert!(count >= 10, "{count}");
+}
+
 #[test]
 fn s3_46_every_readme_shows_its_rules() {
     let index = read(&root().join("README.md"));

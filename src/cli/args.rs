@@ -71,6 +71,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Show how one call or event would be judged, and why.
     Explain(ExplainArgs),
+    /// Run the tests that stand beside the rules, or hold the journal against today's rules.
+    Test(TestArgs),
     /// Read a project's rule file and trust exactly its present content.
     Trust(TrustArgs),
     /// Let everything pass for a while (humans only).
@@ -258,6 +260,55 @@ pub struct ExplainArgs {
     /// The command or file of the call.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+/// `hookctl test`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl test                            the tests in the rule files that hold here\n  \
+    hookctl test .hookctl.toml tests/       files, or all *.toml files of a directory\n  \
+    hookctl test --json rules.toml | jq -r 'select(.passed | not).what'\n  \
+    hookctl test --journal --since 7d       which past calls would be judged otherwise today\n\n\
+A file with rules of its own is judged by itself and the shipped rules, a file of tests only by\n\
+the rules that hold here. Nothing is run, and no test writes into the journal.\n\n\
+Exit status:\n  \
+    0  all hold (or there is none); with --journal, nothing would change\n  \
+    1  some do not, or a file has faults; with --journal, something would change\n  \
+    2  wrong usage, or a file cannot be read")]
+pub struct TestArgs {
+    /// Files or directories with tests; `-` is stdin [default: every layer's rule file].
+    #[arg(value_name = "FILE", conflicts_with = "journal")]
+    pub files: Vec<PathBuf>,
+    /// Judge the journal's calls by today's rules and list what would change.
+    #[arg(long)]
+    pub journal: bool,
+    /// Only this far back in the journal: 30m, 2h, 7d.
+    #[arg(long, value_name = "DURATION", requires = "journal")]
+    pub since: Option<String>,
+    /// The project's root [default: that of the current directory].
+    #[arg(long, value_name = "DIR", conflicts_with = "journal")]
+    pub project: Option<PathBuf>,
+    /// Judge with this profile, whatever the files say.
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub profile: Option<ProfileArg>,
+    /// List the cases that hold as well.
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Print one JSON object for each case.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The profiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProfileArg {
+    /// Shipped rules are only journalled.
+    Observe,
+    /// The default.
+    Guard,
+    /// Asks about what is only possible, too.
+    Strict,
 }
 
 /// `hookctl trust`.

@@ -11,6 +11,7 @@ use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, print, short, visible};
 use crate::config::{self, Config, Source};
 use crate::paths;
 use crate::rule::Layer;
+use crate::rule::case;
 use crate::rule::fault::{Fault, Gravity, position};
 use crate::trust::Store;
 
@@ -84,6 +85,9 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
         }
         let mut own: Vec<Finding> =
             source.file.faults.iter().map(|fault| finding(context, source, fault, None)).collect();
+        let base = source.path.parent().unwrap_or(Path::new("/"));
+        let tests = case::read(&source.text, base);
+        own.extend(tests.faults.iter().map(|fault| finding(context, source, fault, None)));
         for (fault, severity) in lint::lint(source, &world) {
             own.push(finding(context, source, &fault, Some(severity)));
         }

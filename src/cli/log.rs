@@ -93,7 +93,7 @@ enum Stop {
 }
 
 /// The rotated journals, oldest first.
-fn rotated(journal: &Path) -> Vec<PathBuf> {
+pub(super) fn rotated(journal: &Path) -> Vec<PathBuf> {
     let dir = journal.parent().unwrap_or(Path::new("/"));
     let prefix = format!("{}.", journal.file_name().unwrap_or_default().to_string_lossy());
     let mut found: Vec<(u32, PathBuf)> = std::fs::read_dir(dir)
@@ -207,7 +207,7 @@ fn reader_is_gone() -> bool {
     false
 }
 
-fn since(text: &str) -> Result<jiff::Timestamp> {
+pub(super) fn since(text: &str) -> Result<jiff::Timestamp> {
     let Some(back) = duration(text) else {
         bail!("`{text}` is no duration: write 30m, 2h or 7d");
     };

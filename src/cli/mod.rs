@@ -22,6 +22,7 @@ pub mod pause;
 pub mod ping;
 pub mod scope;
 pub mod status;
+pub mod test;
 pub mod trust;
 pub mod uninstall;
 mod written;
@@ -123,6 +124,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Status(args) => status::run(&context, &args),
         Command::Check(args) => check::run(&context, &args),
         Command::Explain(args) => explain::run(&context, &args),
+        Command::Test(args) => test::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
         Command::Pause(args) => pause::run(&context, &args),
         Command::Resume => pause::resume(&context),

@@ -271,6 +271,15 @@ pub struct Place {
     /// What managed and user files say of programs, the highest authority first; it comes before
     /// the shipped tables.
     pub programs: &'static [Program],
+    /// The variables that the agent's shell will have as well; None = none of them is set.
+    pub env: Option<fn(&str) -> Option<String>>,
+}
+
+impl Place {
+    /// A variable that holds an absolute path.
+    pub fn dir(&self, name: &str) -> Option<String> {
+        (self.env?)(name).filter(|dir| dir.starts_with('/'))
+    }
 }
 
 /// What would this event's tool call do? Events without a call have no effects.

@@ -3,7 +3,8 @@
 //! Reading thirty rules costs as much as everything else on the hook path together. So the first
 //! event after a change reads and checks the whole file, and leaves an index in the state directory,
 //! bound to the file's exact content, of which it holds a copy; later events read only the rules that could concern them. A
-//! file with a fault, or one whose rules do not read the same alone as together, has no index.
+//! file with a fault, or one whose rules do not read the same alone as together, has no index. Tests
+//! are cut out: no event reads them.
 
 use std::fs;
 use std::path::Path;
@@ -20,12 +21,12 @@ use super::file::{self, RuleFile};
 use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
-const HEADER: &str = concat!("hookctl-index 1 ", env!("CARGO_PKG_VERSION"), " ");
+const HEADER: &str = concat!("hookctl-index 2 ", env!("CARGO_PKG_VERSION"), " ");
 /// Stands between the content and the entries.
 const END: &str = "\n--\n";
 /// Stands before the entries where the file holds nothing but rules.
 const ONLY_RULES: &str = "only rules\n";
-/// Files with fewer rules are read as fast without.
+/// Files with fewer rules and no tests are read as fast without.
 const FEWEST: usize = 4;
 
 /// An index, as its own text.
@@ -40,6 +41,7 @@ pub struct Index {
 struct Entry<'t> {
     start: usize,
     end: usize,
+    /// From 1; 0 = tests, which no event reads.
     line: usize,
     concern: &'t str,
 }
@@ -60,11 +62,15 @@ impl Index {
         Some(Index { text: stored, at })
     }
 
-    /// What the file holds beside its rules.
+    /// What the file holds beside its rules and tests.
     pub fn rest(&self, text: &str, path: &Path, layer: Layer) -> RuleFile {
         if self.text[self.at..].starts_with(ONLY_RULES) {
             return RuleFile::default();
         }
+        file::read(&self.text_of_rest(text), path, layer, None)
+    }
+
+    fn text_of_rest(&self, text: &str) -> String {
         let mut rest = String::new();
         let mut done = 0;
         for entry in self.entries() {
@@ -72,7 +78,7 @@ impl Index {
             done = entry.end;
         }
         rest.push_str(text.get(done..).unwrap_or_default());
-        file::read(&rest, path, layer, None)
+        rest
     }
 
     /// The rules that could concern the call, in file order.
@@ -85,7 +91,9 @@ impl Index {
         analysis: &Analysis,
     ) -> Vec<Rc<Rule>> {
         let concerned = |entry: &Entry<'_>| {
-            Concern::parse(entry.concern).is_none_or(|concern| concern.holds(event, analysis))
+            entry.line > 0
+                && Concern::parse(entry.concern)
+                    .is_none_or(|concern| concern.holds(event, analysis))
         };
         self.entries()
             .filter(concerned)
@@ -134,14 +142,19 @@ pub fn save(state: &Path, path: &Path, layer: Layer, text: &str) {
 
 fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     let whole = file::read(text, path, layer, None);
-    if !whole.faults.is_empty() || whole.rules.len() < FEWEST {
+    let chunks = chunks(text);
+    let tests = chunks.iter().any(|(.., rule)| !rule);
+    if !whole.faults.is_empty() || (whole.rules.len() < FEWEST && !tests) {
         return None;
     }
-    let chunks = chunks(text);
     let head = format!("{HEADER}{}\n{text}{END}", path.to_str()?);
     let mut entries = String::new();
     let mut found = Vec::new();
-    for (start, end) in &chunks {
+    for (start, end, rule) in &chunks {
+        if !rule {
+            entries.push_str(&format!("{start}\t{end}\t0\t\n"));
+            continue;
+        }
         let mut alone = file::read(&text[*start..*end], path, layer, None);
         let line = text[..*start].matches('\n').count() + 1;
         // One rule and nothing else, or the file is written in a way that is not worth following.
@@ -179,28 +192,35 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     Some(Index { at: head.len(), text: format!("{head}{ONLY_RULES}{entries}") })
 }
 
-/// From each `[rule.ID]` line to the next header of another table. That the pieces read the same as
-/// the whole is checked, so a header inside a text of several lines only costs the index.
-fn chunks(text: &str) -> Vec<(usize, usize)> {
-    let mut out: Vec<(usize, usize)> = Vec::new();
-    let mut open: Option<(usize, &str)> = None;
+/// From each `[rule.ID]` or `[[test]]` line to the next header of another table, and whether it is a
+/// rule. That the pieces read the same as the whole is checked, so a header inside a text of several
+/// lines only costs the index.
+fn chunks(text: &str) -> Vec<(usize, usize, bool)> {
+    let mut out: Vec<(usize, usize, bool)> = Vec::new();
+    // Where the open piece begins, and its rule; None = tests.
+    let mut open: Option<(usize, Option<&str>)> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         if line.starts_with('[') {
             let id = line.strip_prefix("[rule.").and_then(|rest| rest.split([']', '.']).next());
-            // `[rule.x.when]` belongs to `[rule.x]`.
-            let same = matches!((open, id), (Some((_, open)), Some(id)) if open == id);
+            let test = line.starts_with("[[test]]");
+            // `[rule.x.when]` belongs to `[rule.x]`, `[test.input]` and further tests to the test above.
+            let same = match open {
+                Some((_, Some(open))) => id == Some(open),
+                Some((_, None)) => test || line.starts_with("[test."),
+                None => false,
+            };
             if !same {
-                if let Some((start, _)) = open.take() {
-                    out.push((start, at));
+                if let Some((start, rule)) = open.take() {
+                    out.push((start, at, rule.is_some()));
                 }
-                open = id.map(|id| (at, id));
+                open = (id.is_some() || test).then_some((at, id));
             }
         }
         at += line.len();
     }
-    if let Some((start, _)) = open {
-        out.push((start, at));
+    if let Some((start, rule)) = open {
+        out.push((start, at, rule.is_some()));
     }
     out
 }
@@ -234,6 +254,32 @@ mod tests {
         assert_eq!(rest.profile, Some(crate::rule::Profile::Strict));
         assert_eq!(rest.packs, [("git".to_string(), false)]);
         assert_eq!(index.entries().count(), 4);
+    }
+
+    #[test]
+    fn tests_are_cut_out_and_cost_no_rule_its_index() {
+        let path = Path::new("/f.toml");
+        let rule = |id: &str| format!("[rule.{id}]\ntool = \"Read\"\ndeny = \"x\"\n");
+        let test = "[[test]]\ntool = \"X\"\nverdict = \"deny\"\n[test.input]\na = 1\n";
+        // A test whose faults are many, and one that holds a header.
+        let bad = "[[test]]\nfrob = 1\nverdict = \"no\"\n";
+        let text = format!(
+            "profile = \"strict\"\n{test}{}{test}{bad}{}[pack]\ngit = false\n{test}",
+            rule("a"),
+            rule("b")
+        );
+        let whole = file::read(&text, path, Layer::User, None);
+        assert!(whole.faults.is_empty() && whole.broken.is_empty());
+        let index = build(path, Layer::User, &text).expect("an index");
+        let rest = index.text_of_rest(&text);
+        assert_eq!(rest, "profile = \"strict\"\n[pack]\ngit = false\n");
+        let lines: Vec<usize> = index.entries().map(|entry| entry.line).collect();
+        assert_eq!(lines, [0, 7, 0, 18, 0]);
+        let text = format!("{}{}", rule("a"), bad.repeat(200));
+        let index = build(path, Layer::User, &text).expect("an index");
+        assert!(index.text[index.at..].starts_with(ONLY_RULES));
+        let hidden = format!("{}{bad}{bad}{bad}", rule("a").replace("x", "\"\"\n[[test]]\n\"\""));
+        assert!(build(path, Layer::User, &hidden).is_none(), "a header inside a text");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::time::Duration;
 use crate::event::KindSet;
 use crate::verdict::Verb;
 
+pub mod case;
 pub mod command;
 pub mod concern;
 pub mod condition;

@@ -25,7 +25,12 @@ pub struct Reader<'t> {
     pub(super) counted: (usize, usize),
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
+    /// A reader of that text, for what is read outside of the hook path and has no directory.
+    pub(super) fn new(text: &'t str) -> Reader<'t> {
+        Reader { text, base: None, only: None, rule: None, faults: Vec::new(), counted: (0, 1) }
+    }
+
     fn push(
         &mut self,
         gravity: Gravity,
@@ -100,7 +105,7 @@ impl Reader<'_> {
         self.fault("unknown-word", format!("`{word}` is no {what}"), Some(hint), span);
     }
 
-    fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, wanted: &str) {
+    pub(super) fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, wanted: &str) {
         let found = value.get_ref().type_str();
         self.fault("wrong-type", format!("expected {wanted}, found {found}"), None, value.span());
     }
@@ -424,7 +429,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 }
 
 /// A TOML value as JSON.
-fn json(value: &Spanned<DeValue<'_>>) -> Option<Value> {
+pub(super) fn json(value: &Spanned<DeValue<'_>>) -> Option<Value> {
     Some(match value.get_ref() {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(flag) => Value::Bool(*flag),

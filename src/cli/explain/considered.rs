@@ -24,19 +24,19 @@ pub(super) struct Considered {
 impl Report<'_> {
     fn subject(&self) -> Subject<'_> {
         Subject {
-            event: self.event,
-            analysis: self.analysis,
-            bases: self.world.bases,
-            project: &self.world.place.project,
+            event: &self.dry.event,
+            analysis: &self.dry.analysis,
+            bases: &self.dry.bases,
+            project: &self.dry.place.project,
         }
     }
 
     fn case(&self) -> Case<'_> {
         Case {
-            event: self.event,
-            analysis: self.analysis,
-            bases: self.world.bases,
-            project: &self.world.place.project,
+            event: &self.dry.event,
+            analysis: &self.dry.analysis,
+            bases: &self.dry.bases,
+            project: &self.dry.place.project,
             profile: self.config.profile,
             look: effect::look::below,
         }
@@ -48,7 +48,7 @@ impl Report<'_> {
         let case = self.case();
         let shipped_rules = self.config.shipped(None);
         for rule in self.config.rules.iter().chain(&shipped_rules) {
-            if !rule.on.contains(self.event.kind) {
+            if !rule.on.contains(self.dry.event.kind) {
                 continue;
             }
             let found = case.test(rule);
@@ -74,7 +74,7 @@ impl Report<'_> {
         for source in self.config.sources.iter().filter(|source| !source.trusted) {
             for rule in &source.file.rules {
                 let waits = self.config.rules.iter().all(|held| held.name() != rule.name());
-                if waits && rule.on.contains(self.event.kind) {
+                if waits && rule.on.contains(self.dry.event.kind) {
                     out.push(off(rule, "waits for `hookctl trust`"));
                 }
             }
@@ -82,7 +82,7 @@ impl Report<'_> {
         for one in shipped::RULES.iter() {
             if shipped_rules.iter().all(|rule| rule.id != one.id)
                 && let Some(rule) = one.rule()
-                && rule.on.contains(self.event.kind)
+                && rule.on.contains(self.dry.event.kind)
             {
                 out.push(off(&rule, "switched off"));
             }
@@ -121,7 +121,7 @@ impl Report<'_> {
         if !c.event(&s) {
             return "`match` does not hold".into();
         }
-        let effects = &self.analysis.effects;
+        let effects = &self.dry.analysis.effects;
         if rule.certainty == Certainty::Unknown {
             return "everything was understood".into();
         }
@@ -187,17 +187,17 @@ impl Report<'_> {
     pub(super) fn uncovered(&self, rules: &[Considered]) -> Vec<usize> {
         let allows: Vec<&Considered> =
             rules.iter().filter(|rule| rule.matched && rule.verdict == "allow").collect();
-        if allows.is_empty() || self.judgement.answer.verb.is_some() {
+        if allows.is_empty() || self.dry.judgement.answer.verb.is_some() {
             return Vec::new();
         }
         let stands_for_itself = |effect: &Effect| {
-            let command = effect.command.and_then(|at| self.analysis.commands.get(at));
+            let command = effect.command.and_then(|at| self.dry.analysis.commands.get(at));
             effect.word == Word::Execute
                 && effect.grade == Grade::Certain
                 && command.is_some_and(|c| c.transparent || (c.neutral_wrapper && c.genuine))
         };
-        (0..self.analysis.effects.len())
-            .filter(|at| !stands_for_itself(&self.analysis.effects[*at]))
+        (0..self.dry.analysis.effects.len())
+            .filter(|at| !stands_for_itself(&self.dry.analysis.effects[*at]))
             .filter(|at| !allows.iter().any(|allow| allow.effects.contains(at)))
             .collect()
     }

@@ -3,21 +3,18 @@
 use std::fs;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::args::ExplainArgs;
 use super::{BOLD, Context, Exit, complain, print};
 use crate::agent::{self, Agent};
 use crate::config::Config;
-use crate::effect;
+use crate::dry::{self, Dry};
 use crate::event::{Event, Kind};
 use crate::hook;
-use crate::judge::{self, World};
 use crate::payload;
-use crate::rule::path::Bases;
 
 mod considered;
 mod event;
@@ -52,7 +49,7 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
         },
         (tool, _) => synthesise(context, tool.as_deref(), args.event.as_deref(), &args.command)?,
     };
-    let (agent, event) = match parse(&bytes, args.event.as_deref()) {
+    let parsed = match parse(&bytes, args.event.as_deref()) {
         Ok(parsed) => parsed,
         Err(error) => {
             complain(&format!("error: {error}"));
@@ -62,32 +59,13 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
             return Ok(Exit::Failed);
         }
     };
-    let mut place = hook::place(&event, &context.paths);
+    let mut place = hook::place(&parsed.1, &context.paths);
     let config = Config::load(&context.paths, Path::new(&place.project), None);
     place.programs = config.programs();
-    let analysis = effect::analyse(&event, &place);
-    let bases = Bases::new(&place.home, &place.project);
-    let timeout = agent.spec(event.kind).map_or(60, |spec| u64::from(spec.timeout));
-    let world = World {
-        paths: &context.paths,
-        place: &place,
-        bases: &bases,
-        stdin: &bytes,
-        deadline: Instant::now() + Duration::from_secs(timeout.saturating_sub(1)),
-        dry: true,
-        paused: hook::paused(&context.paths),
-    };
-    let judgement = judge::judge(&event, &analysis, &config, &world);
-    let output = agent.render(&event, &judgement.answer);
-    let report = report::Report {
-        agent,
-        event: &event,
-        analysis: &analysis,
-        config: &config,
-        world: &world,
-        judgement: &judgement,
-        output: &output,
-    };
+    let paused = hook::paused(&context.paths);
+    let dry = Dry::judge(parsed, place, &config, &context.paths, paused);
+    let output = dry.agent.render(&dry.event, &dry.judgement.answer);
+    let report = report::Report { dry: &dry, config: &config, output: &output };
     match args.json {
         true => print(&format!("{}\n", serde_json::to_string_pretty(&report.value())?)),
         false => print(&report.text(context)),
@@ -114,9 +92,7 @@ fn parse(bytes: &[u8], named: Option<&str>) -> Result<(&'static dyn Agent, Event
     if bytes.len() > hook::LARGEST {
         bail!("the payload is larger than {} MiB", hook::LARGEST >> 20);
     }
-    let payload = payload::parse(bytes)?;
-    let agent = agent::detect(&payload, None);
-    Ok((agent, agent.parse(payload, named)))
+    Ok(dry::event(payload::parse(bytes)?, named))
 }
 
 /// What the hook would answer to bytes that are no payload.
@@ -141,27 +117,21 @@ fn synthesise(
     };
     let name = named.unwrap_or(if tool.is_some() { "PreToolUse" } else { "" });
     let kind = Kind::from_name(name);
-    let mut payload = Map::new();
+    let cwd = context.cwd.to_string_lossy();
+    let mut payload = dry::payload(name, &cwd);
     let mut put = |key: &str, value: Value| {
         payload.insert(key.to_string(), value);
     };
-    put("session_id", "explain".into());
-    put("cwd", context.cwd.to_string_lossy().into_owned().into());
-    put("hook_event_name", name.into());
     match (tool, kind) {
         (Some(tool), kind) if kind.is_tool() => {
-            put("permission_mode", "default".into());
-            put("tool_name", tool.into());
-            put("tool_input", input(tool, value, &|path| absolute(context, path)));
-            if kind != Kind::PermissionRequest {
-                put("tool_use_id", "toolu_explain".into());
-            }
-            match kind {
-                Kind::PostToolUse => put("tool_response", response(tool)),
-                Kind::PostToolUseFailure => put("error", "it failed".into()),
-                Kind::PermissionDenied => put("reason", "denied".into()),
-                _ => {}
-            }
+            // An object is taken as the whole input.
+            let input = match serde_json::from_str(&value) {
+                Ok(Value::Object(whole)) => Value::Object(whole),
+                _ => dry::input(tool, &value, &|path| {
+                    dry::absolute(path, &context.cwd, &context.paths.home)
+                }),
+            };
+            payload = dry::call(kind, tool, input, &cwd);
         }
         (Some(tool), Kind::Other) => {
             bail!("`{name}` is no event: `hookctl explain --event` with --tool {tool} needs one");
@@ -185,46 +155,5 @@ fn quoted(word: &str) -> String {
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_string(),
         false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
-/// The tool's input with the value in its main field; an object is taken as the whole input.
-fn input(tool: &str, value: String, absolute: &dyn Fn(String) -> String) -> Value {
-    if let Ok(Value::Object(whole)) = serde_json::from_str(&value) {
-        return Value::Object(whole);
-    }
-    match tool {
-        "Read" | "MultiEdit" => json!({ "file_path": absolute(value) }),
-        "Write" => json!({ "file_path": absolute(value), "content": "" }),
-        "Edit" => json!({ "file_path": absolute(value), "old_string": "", "new_string": "" }),
-        "NotebookEdit" | "NotebookRead" => json!({ "notebook_path": absolute(value) }),
-        "WebFetch" => json!({ "url": value, "prompt": "" }),
-        "Glob" | "Grep" => json!({ "pattern": value }),
-        "LS" => json!({ "path": absolute(value) }),
-        "WebSearch" => json!({ "query": value }),
-        "Agent" | "Task" => json!({ "prompt": value, "description": "" }),
-        "Skill" | "SlashCommand" => json!({ "skill": value, "command": value }),
-        _ if tool.starts_with("mcp__") && value.is_empty() => json!({}),
-        _ => json!({ "command": value }),
-    }
-}
-
-/// A path as the client hands it on: absolute, `~` expanded.
-fn absolute(context: &Context, path: String) -> String {
-    let full = match path.strip_prefix("~/") {
-        Some(rest) => context.paths.home.join(rest),
-        None if path.is_empty() => return path,
-        None => context.cwd.join(&path),
-    };
-    let plain = full.components().collect::<std::path::PathBuf>();
-    plain.to_string_lossy().into_owned()
-}
-
-/// What such a tool returns when it has nothing to say.
-fn response(tool: &str) -> Value {
-    match tool {
-        "Bash" => json!({ "stdout": "", "stderr": "", "interrupted": false, "isImage": false }),
-        _ if tool.starts_with("mcp__") => json!([{ "type": "text", "text": "" }]),
-        _ => json!({}),
     }
 }

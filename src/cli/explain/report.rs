@@ -6,35 +6,30 @@ use serde_json::{Value, json};
 
 use super::considered::Considered;
 use super::event::said;
-use crate::agent::{Agent, Output};
+use crate::agent::Output;
 use crate::cli::install::fold;
 use crate::cli::{BOLD, Context, FAINT, GREEN, RED, YELLOW, one_line, short, visible};
 use crate::config::Config;
-use crate::effect::{Analysis, Effect, Extent, Grade, SubCommand};
-use crate::event::Event;
-use crate::judge::{Judgement, World};
+use crate::dry::Dry;
+use crate::effect::{Effect, Extent, Grade, SubCommand};
 use crate::verdict::Verb;
 
 /// Everything that is known of the judgement.
 pub(super) struct Report<'a> {
-    pub(super) agent: &'a dyn Agent,
-    pub(super) event: &'a Event,
-    pub(super) analysis: &'a Analysis,
+    pub(super) dry: &'a Dry,
     pub(super) config: &'a Config,
-    pub(super) world: &'a World<'a>,
-    pub(super) judgement: &'a Judgement,
     pub(super) output: &'a Output,
 }
 
 impl Report<'_> {
     fn notes(&self, rules: &[Considered]) -> Vec<String> {
-        let mut notes = self.analysis.notes.clone();
-        for note in self.judgement.notes.iter().chain(&self.config.warnings) {
+        let mut notes = self.dry.analysis.notes.clone();
+        for note in self.dry.judgement.notes.iter().chain(&self.config.warnings) {
             if !notes.contains(note) {
                 notes.push(note.clone());
             }
         }
-        if self.world.paused {
+        if self.dry.paused {
             notes.push("paused: rules are judged and not enforced".into());
         }
         let uncovered = self.uncovered(rules);
@@ -42,7 +37,7 @@ impl Report<'_> {
         if !uncovered.is_empty() {
             let all: Vec<String> = uncovered.iter().map(|at| self.name(*at)).collect();
             notes.push(format!("the allow does not hold, nothing covers {}", all.join(", ")));
-        } else if allowed && self.judgement.answer.verb.is_none() && !self.world.paused {
+        } else if allowed && self.dry.judgement.answer.verb.is_none() && !self.dry.paused {
             notes.push(
                 "the allow does not hold: some effect could be one that a deny or ask rule \
                  speaks of"
@@ -54,7 +49,7 @@ impl Report<'_> {
 
     /// An effect in short: `delete /root`.
     fn name(&self, at: usize) -> String {
-        let effect = &self.analysis.effects[at];
+        let effect = &self.dry.analysis.effects[at];
         match object(effect) {
             Some(object) => format!("{} {}", effect.word.text(), visible(&object)),
             None => match self.command_of(effect) {
@@ -65,11 +60,11 @@ impl Report<'_> {
     }
 
     fn command_of(&self, effect: &Effect) -> Option<&SubCommand> {
-        self.analysis.commands.get(effect.command?)
+        self.dry.analysis.commands.get(effect.command?)
     }
 
     fn snippet(&self, effect: &Effect) -> Option<&str> {
-        self.analysis.text.get(effect.span.clone()).filter(|text| !text.is_empty())
+        self.dry.analysis.text.get(effect.span.clone()).filter(|text| !text.is_empty())
     }
 
     // ---- for people -----------------------------------------------------------------------
@@ -85,14 +80,14 @@ impl Report<'_> {
         let rules = self.considered();
         section("where", &self.where_lines(context));
         section("event", &[self.event_line()]);
-        if let Some(command) = self.event.command() {
+        if let Some(command) = self.dry.event.command() {
             section("command", &[one_line(command, 400)]);
         }
         section("runs", &self.command_lines(context));
         let effects = self.effect_lines(context);
         let nothing = vec![context.paint(FAINT, "none")];
         let shown =
-            if effects.is_empty() && self.event.kind.is_tool() { &nothing } else { &effects };
+            if effects.is_empty() && self.dry.event.kind.is_tool() { &nothing } else { &effects };
         section("effects", shown);
         section("rules", &self.rule_lines(context, &rules));
         section("verdict", &self.verdict_lines(context, &rules));
@@ -104,7 +99,7 @@ impl Report<'_> {
     }
 
     fn where_lines(&self, context: &Context) -> Vec<String> {
-        let place = self.world.place;
+        let place = &self.dry.place;
         let mut lines = vec![format!("project {}", visible(&place.project))];
         if place.cwd != place.project {
             lines.push(format!("cwd     {}", visible(&place.cwd)));
@@ -128,26 +123,26 @@ impl Report<'_> {
     }
 
     fn event_line(&self) -> String {
-        let mut line = if self.event.name.is_empty() {
+        let mut line = if self.dry.event.name.is_empty() {
             "(unnamed)".to_string()
         } else {
-            one_line(&self.event.name, 80)
+            one_line(&self.dry.event.name, 80)
         };
-        if self.event.kind == crate::event::Kind::Other {
+        if self.dry.event.kind == crate::event::Kind::Other {
             line.push_str(" (not known to this version)");
         }
-        for part in [&self.event.tool, self.event.file_path().unwrap_or_default()] {
+        for part in [&self.dry.event.tool, self.dry.event.file_path().unwrap_or_default()] {
             if !part.is_empty() {
                 line.push(' ');
                 line.push_str(&one_line(part, 200));
             }
         }
-        let _ = write!(line, "  ({})", self.agent.title());
+        let _ = write!(line, "  ({})", self.dry.agent.title());
         line
     }
 
     fn command_lines(&self, context: &Context) -> Vec<String> {
-        let commands = &self.analysis.commands;
+        let commands = &self.dry.analysis.commands;
         let depth = |command: &SubCommand| {
             let mut depth = 0;
             let mut at = command.parent;
@@ -210,7 +205,7 @@ impl Report<'_> {
             }
             line
         };
-        self.analysis.effects.iter().map(line).collect()
+        self.dry.analysis.effects.iter().map(line).collect()
     }
 
     /// Those that matched with their effects; the others by the reason why they did not.
@@ -256,7 +251,7 @@ impl Report<'_> {
     }
 
     fn verdict_lines(&self, context: &Context, rules: &[Considered]) -> Vec<String> {
-        let answer = &self.judgement.answer;
+        let answer = &self.dry.judgement.answer;
         let mut lines = Vec::new();
         match answer.verb {
             None => lines.push(
@@ -268,7 +263,7 @@ impl Report<'_> {
                     Verb::Ask | Verb::Defer => YELLOW,
                     Verb::Deny | Verb::Halt => RED,
                 };
-                let rule = &self.judgement.rule;
+                let rule = &self.dry.judgement.rule;
                 let place = rules.iter().find(|considered| considered.name == *rule);
                 let place = place.map(|rule| format!(" ({})", visible(&rule.place)));
                 let place = place.unwrap_or_default();
@@ -290,7 +285,7 @@ impl Report<'_> {
 
     pub(super) fn value(&self) -> Value {
         let rules = self.considered();
-        let answer = &self.judgement.answer;
+        let answer = &self.dry.judgement.answer;
         let layers: Vec<Value> = self
             .config
             .sources
@@ -307,6 +302,7 @@ impl Report<'_> {
             })
             .collect();
         let commands: Vec<Value> = self
+            .dry
             .analysis
             .commands
             .iter()
@@ -323,6 +319,7 @@ impl Report<'_> {
             })
             .collect();
         let effects: Vec<Value> = self
+            .dry
             .analysis
             .effects
             .iter()
@@ -355,20 +352,20 @@ impl Report<'_> {
             })
             .collect();
         json!({
-            "project": self.world.place.project,
-            "cwd": self.world.place.cwd,
+            "project": self.dry.place.project,
+            "cwd": self.dry.place.cwd,
             "profile": format!("{:?}", self.config.profile).to_lowercase(),
-            "paused": self.world.paused,
+            "paused": self.dry.paused,
             "layers": layers,
-            "agent": self.agent.id(),
-            "event": self.event.name,
-            "tool": self.event.tool,
-            "input": self.event.input,
+            "agent": self.dry.agent.id(),
+            "event": self.dry.event.name,
+            "tool": self.dry.event.tool,
+            "input": self.dry.event.input,
             "commands": commands,
             "effects": effects,
             "rules": considered,
             "verdict": answer.verb.map(Verb::name),
-            "rule": (!self.judgement.rule.is_empty()).then_some(&self.judgement.rule),
+            "rule": (!self.dry.judgement.rule.is_empty()).then_some(&self.dry.judgement.rule),
             "reason": answer.verb.map(|_| &answer.reason),
             "new_input": answer.input,
             "new_response": answer.response,

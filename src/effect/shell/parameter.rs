@@ -310,7 +310,7 @@ impl Walker<'_> {
             "CLAUDE_PROJECT_DIR" => Some(self.out.place.project.clone()).filter(|p| !p.is_empty()),
             // Agents hand their environment to hooks and to the shell alike; where it is not set,
             // it is the system's own place for such files.
-            "TMPDIR" => match std::env::var("TMPDIR").ok().filter(|t| t.starts_with('/')) {
+            "TMPDIR" => match self.out.place.dir("TMPDIR") {
                 Some(dir) => Some(normalise(&dir)),
                 None => {
                     out.extend(super::word::quoted("/tmp/"));
@@ -324,12 +324,10 @@ impl Walker<'_> {
                     None => return out.push(Atom::name()),
                 }
             }
-            "NVM_DIR" => Some(
-                std::env::var("NVM_DIR")
-                    .ok()
-                    .filter(|t| t.starts_with('/'))
-                    .unwrap_or_else(|| format!("{}/.nvm", self.out.place.home)),
-            ),
+            "NVM_DIR" => {
+                let place = self.out.place;
+                Some(place.dir("NVM_DIR").unwrap_or_else(|| format!("{}/.nvm", place.home)))
+            }
             "HOSTNAME" | "HOSTTYPE" | "MACHTYPE" | "EPOCHSECONDS" => return out.push(Atom::name()),
             "OSTYPE" => Some("linux".to_string()),
             _ => None,

@@ -106,7 +106,7 @@ impl Walker<'_> {
             "hostname" | "arch" | "uuidgen" if operands.is_empty() => Some(Feed::Names),
             "uname" if !flag(&["-a", "--all", "-o", "-v"]) => Some(Feed::Names),
             "pwd" => self.cwd().map(|cwd| Feed::Text(format!("{cwd}\n"))),
-            "mktemp" => mktemp(args),
+            "mktemp" => mktemp(args, self.out.place.dir("TMPDIR")),
             // Its path: the name stands for it, unless it is cut at slashes.
             "which" | "-v" if self.state.flag(&Key::Splitting) => None,
             "which" | "-v" => match operands[..] {
@@ -258,11 +258,8 @@ fn passed(fed: &Feed) -> Option<Feed> {
 }
 
 /// A new name below a directory that is known.
-fn mktemp(args: &[Value]) -> Option<Feed> {
-    let mut dir = std::env::var("TMPDIR")
-        .ok()
-        .filter(|d| d.starts_with('/'))
-        .unwrap_or_else(|| "/tmp".to_string());
+fn mktemp(args: &[Value], usual: Option<String>) -> Option<Feed> {
+    let mut dir = usual.unwrap_or_else(|| "/tmp".to_string());
     for (i, arg) in args.iter().enumerate() {
         let after = i > 0 && matches!(args[i - 1].plain(), Some("-p" | "--tmpdir"));
         let text = match (arg.plain(), &arg.prefix) {

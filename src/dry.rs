@@ -1,0 +1,135 @@
+//! Judging without doing: one event as the hook would judge it, with nothing run, written or
+//! contacted; and payloads for calls that nobody made. `explain` and `test` are made of it.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use crate::agent::{self, Agent};
+use crate::config::Config;
+use crate::effect::{self, Analysis, Place};
+use crate::event::{Event, Kind};
+use crate::judge::{self, Judgement, World};
+use crate::paths::Paths;
+use crate::rule::path::Bases;
+
+/// An event and everything that came of it.
+pub struct Dry {
+    /// Whose event it is.
+    pub agent: &'static dyn Agent,
+    /// The event.
+    pub event: Event,
+    /// Where the session is.
+    pub place: Place,
+    /// What path patterns start from.
+    pub bases: Bases,
+    /// What the call would do.
+    pub analysis: Analysis,
+    /// Is hookctl paused?
+    pub paused: bool,
+    /// What it came to.
+    pub judgement: Judgement,
+}
+
+impl Dry {
+    /// Judges the event there.
+    pub fn judge(
+        (agent, event): (&'static dyn Agent, Event),
+        place: Place,
+        config: &Config,
+        paths: &Paths,
+        paused: bool,
+    ) -> Dry {
+        let analysis = effect::analyse(&event, &place);
+        let bases = Bases::new(&place.home, &place.project);
+        let timeout = agent.spec(event.kind).map_or(60, |spec| u64::from(spec.timeout));
+        let world = World {
+            paths,
+            place: &place,
+            bases: &bases,
+            // For commands that rules run; none is.
+            stdin: &[],
+            deadline: Instant::now() + Duration::from_secs(timeout.saturating_sub(1)),
+            dry: true,
+            paused,
+        };
+        let judgement = judge::judge(&event, &analysis, config, &world);
+        Dry { agent, event, place, bases, analysis, paused, judgement }
+    }
+}
+
+/// The event of a payload, and whose it is. `named` is the event where the payload names none.
+pub fn event(payload: Map<String, Value>, named: Option<&str>) -> (&'static dyn Agent, Event) {
+    let agent = agent::detect(&payload, None);
+    (agent, agent.parse(payload, named))
+}
+
+/// The payload of an event that nobody sent.
+pub fn payload(name: &str, cwd: &str) -> Map<String, Value> {
+    let mut payload = Map::new();
+    payload.insert("session_id".into(), "dry".into());
+    payload.insert("cwd".into(), cwd.into());
+    payload.insert("hook_event_name".into(), name.into());
+    payload
+}
+
+/// The payload of a tool call that nobody made.
+pub fn call(kind: Kind, tool: &str, input: Value, cwd: &str) -> Map<String, Value> {
+    let mut payload = payload(kind.name(), cwd);
+    let mut put = |key: &str, value: Value| {
+        payload.insert(key.to_string(), value);
+    };
+    put("permission_mode", "default".into());
+    put("tool_name", tool.into());
+    put("tool_input", input);
+    if kind != Kind::PermissionRequest {
+        put("tool_use_id", "toolu_dry".into());
+    }
+    match kind {
+        Kind::PostToolUse => put("tool_response", response(tool)),
+        Kind::PostToolUseFailure => put("error", "it failed".into()),
+        Kind::PermissionDenied => put("reason", "denied".into()),
+        _ => {}
+    }
+    payload
+}
+
+/// The tool's input with the value in its main field; `absolute` makes a path what the client
+/// would hand on.
+pub fn input(tool: &str, value: &str, absolute: &dyn Fn(&str) -> String) -> Value {
+    match tool {
+        "Read" | "MultiEdit" => json!({ "file_path": absolute(value) }),
+        "Write" => json!({ "file_path": absolute(value), "content": "" }),
+        "Edit" => json!({ "file_path": absolute(value), "old_string": "", "new_string": "" }),
+        "NotebookEdit" | "NotebookRead" => json!({ "notebook_path": absolute(value) }),
+        "WebFetch" => json!({ "url": value, "prompt": "" }),
+        "Glob" | "Grep" => json!({ "pattern": value }),
+        "LS" => json!({ "path": absolute(value) }),
+        "WebSearch" => json!({ "query": value }),
+        "Agent" | "Task" => json!({ "prompt": value, "description": "" }),
+        "Skill" | "SlashCommand" => json!({ "skill": value, "command": value }),
+        _ if tool.starts_with("mcp__") && value.is_empty() => json!({}),
+        _ => json!({ "command": value }),
+    }
+}
+
+/// A path as the client hands it on: absolute, `~` expanded.
+pub fn absolute(path: &str, cwd: &Path, home: &Path) -> String {
+    let full = match path.strip_prefix('~') {
+        Some("") => home.to_path_buf(),
+        Some(rest) if rest.starts_with('/') => home.join(&rest[1..]),
+        _ if path.is_empty() => return String::new(),
+        _ => cwd.join(path),
+    };
+    full.components().collect::<PathBuf>().to_string_lossy().into_owned()
+}
+
+/// What such a tool returns when it has nothing to say.
+fn response(tool: &str) -> Value {
+    match tool {
+        "Bash" => json!({ "stdout": "", "stderr": "", "interrupted": false, "isImage": false }),
+        _ if tool.starts_with("mcp__") => json!([{ "type": "text", "text": "" }]),
+        _ => json!({}),
+    }
+}

@@ -1,0 +1,475 @@
+//! `[[test]]`: calls and the verdicts that people expect of them, for `hookctl test`.
+//!
+//! A reader of its own: rules are read at every event, tests only where they are run or checked, and
+//! no fault of a test costs a rule anything. What is written is taken down first ([`Raw`]), what it
+//! means is settled then ([`Raw::cases`]).
+
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::fault::{Fault, did_you_mean};
+use super::reader::{Reader, json};
+use crate::event::Kind;
+use crate::verdict::Verb;
+
+/// The keys of a test and what each means.
+pub const KEYS: &[(&str, &str)] = &[
+    ("name", "what the test is about"),
+    ("command", "a command of the Bash tool; of a list, each is a case"),
+    ("read", "a path for the Read tool; of a list, each is a case"),
+    ("write", "a path for the Write tool; of a list, each is a case"),
+    ("payload", "a whole event: a table, or the name of a JSON file beside this one"),
+    ("tool", "any tool, by Claude Code's name, with `input`"),
+    ("input", "that tool's whole input"),
+    ("cwd", "the session's directory; ./ is the project, which is the default"),
+    ("event", "the event that carries the call: PreToolUse unless said"),
+    ("verdict", "halt, deny, defer, ask, allow, silent, stopped, passed; or `not` and one of them"),
+    ("rule", "the rule that gives the verdict, as reasons name it, or its bare id"),
+];
+
+/// What a call may be written as: a test has exactly one of these.
+const CALLS: &[&str] = &["command", "read", "write", "payload", "tool"];
+
+/// The words of `verdict`.
+const VERDICTS: &[(&str, Verdict)] = &[
+    ("halt", Verdict::Is(Some(Verb::Halt))),
+    ("deny", Verdict::Is(Some(Verb::Deny))),
+    ("block", Verdict::Is(Some(Verb::Deny))),
+    ("defer", Verdict::Is(Some(Verb::Defer))),
+    ("ask", Verdict::Is(Some(Verb::Ask))),
+    ("allow", Verdict::Is(Some(Verb::Allow))),
+    ("silent", Verdict::Is(None)),
+    ("stopped", Verdict::Stopped),
+    ("passed", Verdict::Passed),
+];
+
+/// What is expected, as a word says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// Exactly that; None = silence.
+    Is(Option<Verb>),
+    /// Anything that stops the call.
+    Stopped,
+    /// Silence or an allow.
+    Passed,
+}
+
+/// The verdict that a test expects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// As written: `deny`, `not allow`.
+    pub text: String,
+    verdict: Verdict,
+    not: bool,
+}
+
+impl Wanted {
+    /// Is that verdict what was expected? None = silence.
+    pub fn holds(&self, verb: Option<Verb>) -> bool {
+        let is = match self.verdict {
+            Verdict::Is(wanted) => verb == wanted,
+            Verdict::Stopped => verb.is_some_and(Verb::stops),
+            Verdict::Passed => !verb.is_some_and(Verb::stops),
+        };
+        is != self.not
+    }
+}
+
+/// The call or event of a case.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Call {
+    /// A tool with the value of its main field.
+    Main(String, String),
+    /// A tool with its whole input.
+    Tool(String, Map<String, Value>),
+    /// A whole event.
+    Payload(Map<String, Value>),
+}
+
+/// One call and what is expected of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// What the test is about, empty where it has no name.
+    pub name: String,
+    /// Its line in the file, from 1.
+    pub line: usize,
+    /// What happens.
+    pub call: Call,
+    /// The session's directory as written; None = the project's root.
+    pub cwd: Option<String>,
+    /// The event; None = what the payload says.
+    pub event: Option<Kind>,
+    /// The verdict.
+    pub wanted: Wanted,
+    /// The rule that gives it.
+    pub rule: Option<String>,
+}
+
+impl Case {
+    /// Is that the rule that was expected? A bare id means any layer's.
+    pub fn names(&self, rule: &str) -> bool {
+        self.rule.as_deref().is_none_or(|wanted| {
+            wanted == rule || rule.split_once(':').is_some_and(|(_, id)| id == wanted)
+        })
+    }
+}
+
+/// The tests of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Cases {
+    /// The sound ones, in file order.
+    pub cases: Vec<Case>,
+    /// What is wrong with the others.
+    pub faults: Vec<Fault>,
+    /// The file holds nothing else.
+    pub alone: bool,
+}
+
+/// Reads the tests of a file; names of payload files are meant from `base`. A file that is no TOML has
+/// none: that is the other reader's fault to tell.
+pub fn read(text: &str, base: &Path) -> Cases {
+    let mut out = Cases::default();
+    let Ok(table) = DeTable::parse(text) else { return out };
+    let table = table.get_ref();
+    out.alone = table.keys().all(|key| key.get_ref() == "test");
+    let Some(value) = table.get("test") else { return out };
+    let mut r = Reader::new(text);
+    let DeValue::Array(items) = value.get_ref() else {
+        r.fault(
+            "wrong-type",
+            format!("expected tables for `test`, found a {}", value.get_ref().type_str()),
+            Some("write [[test]] above each".into()),
+            value.span(),
+        );
+        out.faults = r.faults;
+        return out;
+    };
+    for item in items {
+        let before = r.faults.len();
+        let cases = Raw::read(item, &mut r).and_then(|raw| raw.cases(base, &mut r));
+        if r.faults.len() == before {
+            out.cases.extend(cases.unwrap_or_default());
+        }
+    }
+    out.faults = r.faults;
+    out
+}
+
+type Place<T> = Option<(T, Range<usize>)>;
+
+/// A test as written: every value of its type, nothing else settled.
+#[derive(Default)]
+struct Raw {
+    span: Range<usize>,
+    name: Place<String>,
+    /// The keys of [`CALLS`] that are there.
+    calls: Vec<(&'static str, Range<usize>)>,
+    /// The values of `command`, `read` or `write`.
+    values: Vec<(String, Range<usize>)>,
+    payload: Place<Value>,
+    tool: Place<String>,
+    input: Place<Map<String, Value>>,
+    cwd: Place<String>,
+    event: Place<String>,
+    verdict: Place<String>,
+    rule: Place<String>,
+}
+
+impl Raw {
+    fn read(item: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<Raw> {
+        let mut raw = Raw { span: item.span(), ..Raw::default() };
+        for (key, value) in r.table(item, "test")? {
+            let name = key.get_ref().as_ref();
+            if let Some(call) = CALLS.iter().find(|call| **call == name) {
+                raw.calls.push((call, key.span()));
+            }
+            match name {
+                "name" => raw.name = r.string(value),
+                "command" | "read" | "write" => raw.values = r.strings(value),
+                "payload" => {
+                    raw.payload = match value.get_ref() {
+                        DeValue::Table(_) | DeValue::String(_) => json(value),
+                        _ => {
+                            r.wrong_type(value, "a table, or the name of a JSON file");
+                            None
+                        }
+                    }
+                    .map(|payload| (payload, value.span()));
+                }
+                "tool" => raw.tool = r.string(value),
+                "input" => {
+                    if r.table(value, "input").is_some()
+                        && let Some(Value::Object(input)) = json(value)
+                    {
+                        raw.input = Some((input, key.span()));
+                    }
+                }
+                "cwd" => raw.cwd = r.string(value),
+                "event" => raw.event = r.string(value),
+                "verdict" => raw.verdict = r.string(value),
+                "rule" => raw.rule = r.string(value),
+                other => r.unknown_key(other, key.span(), KEYS.iter().map(|(key, _)| *key)),
+            }
+        }
+        Some(raw)
+    }
+
+    /// What is meant; None where that cannot be told.
+    fn cases(self, base: &Path, r: &mut Reader<'_>) -> Option<Vec<Case>> {
+        let calls = self.calls(base, r);
+        let event = self.event(r);
+        let wanted = self.wanted(r);
+        let (calls, event, wanted) = (calls?, event?, wanted?);
+        let name = self.name.map(|(name, _)| name).unwrap_or_default();
+        let (cwd, rule) = (self.cwd.map(|(cwd, _)| cwd), self.rule.map(|(rule, _)| rule));
+        let case = |(call, at): (Call, Range<usize>)| Case {
+            name: name.clone(),
+            line: r.line(at.start),
+            call,
+            cwd: cwd.clone(),
+            event,
+            wanted: wanted.clone(),
+            rule: rule.clone(),
+        };
+        Some(calls.into_iter().map(case).collect())
+    }
+
+    /// Each call with its place.
+    fn calls(&self, base: &Path, r: &mut Reader<'_>) -> Option<Vec<(Call, Range<usize>)>> {
+        let (key, _) = match self.calls.as_slice() {
+            [one] => one,
+            [] => {
+                r.fault(
+                    "bad-test",
+                    "the test has no call".into(),
+                    Some(format!("one of {}", CALLS.join(", "))),
+                    self.span.clone(),
+                );
+                return None;
+            }
+            [(first, _), (second, span), ..] => {
+                r.fault(
+                    "bad-test",
+                    format!("`{second}` beside `{first}`: a test has one call"),
+                    Some("make two tests".into()),
+                    span.clone(),
+                );
+                return None;
+            }
+        };
+        if let Some((_, span)) = self.input.as_ref().filter(|_| *key != "tool") {
+            r.fault(
+                "bad-test",
+                format!("`input` beside `{key}`"),
+                Some("`input` belongs to `tool`".into()),
+                span.clone(),
+            );
+        }
+        let main = |tool: &str| {
+            let call = |(value, at): &(String, Range<usize>)| {
+                (Call::Main(tool.to_string(), value.clone()), at.clone())
+            };
+            Some(self.values.iter().map(call).collect())
+        };
+        match *key {
+            "command" => main("Bash"),
+            "read" => main("Read"),
+            "write" => main("Write"),
+            "tool" => {
+                let input = self.input.as_ref().map(|(input, _)| input.clone());
+                let call = Call::Tool(self.tool.as_ref()?.0.clone(), input.unwrap_or_default());
+                Some(vec![(call, self.span.clone())])
+            }
+            _ => {
+                let (payload, span) = self.payload.as_ref()?;
+                match object(payload, base) {
+                    Ok(payload) => Some(vec![(Call::Payload(payload), self.span.clone())]),
+                    Err(why) => {
+                        r.fault("bad-test", why, None, span.clone());
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    fn event(&self, r: &mut Reader<'_>) -> Option<Option<Kind>> {
+        let whole = self.calls.iter().any(|(key, _)| *key == "payload");
+        let Some((name, span)) = &self.event else {
+            return Some((!whole).then_some(Kind::PreToolUse));
+        };
+        let kind = Kind::from_name(name);
+        if kind == Kind::Other {
+            let hint = did_you_mean(name, Kind::ALL.iter().map(|kind| kind.name()));
+            let hint = hint.map(|hint| format!("did you mean `{hint}`?"));
+            r.fault("unknown-event", format!("`{name}` is no event"), hint, span.clone());
+            return None;
+        }
+        if !whole && !kind.is_tool() {
+            r.fault(
+                "bad-test",
+                format!("{name} carries no call of a tool"),
+                Some("write the whole event as `payload`".into()),
+                span.clone(),
+            );
+        }
+        if whole {
+            let named =
+                self.payload.as_ref().and_then(|(payload, _)| payload.get("hook_event_name"));
+            if named.is_some_and(|named| named != name.as_str()) {
+                r.fault(
+                    "bad-test",
+                    "the payload names another event".into(),
+                    Some("leave one of the two out".into()),
+                    span.clone(),
+                );
+            }
+        }
+        Some(Some(kind))
+    }
+
+    fn wanted(&self, r: &mut Reader<'_>) -> Option<Wanted> {
+        let Some((text, span)) = &self.verdict else {
+            r.fault(
+                "bad-test",
+                "the test expects nothing".into(),
+                Some("verdict = \"deny\", or what else should come of it".into()),
+                self.span.clone(),
+            );
+            return None;
+        };
+        let (word, not) = match text.strip_prefix("not ") {
+            Some(word) => (word.trim(), true),
+            None => (text.as_str(), false),
+        };
+        let Some((_, verdict)) = VERDICTS.iter().find(|(name, _)| *name == word) else {
+            r.unknown_word("verdict", word, span.clone(), VERDICTS.iter().map(|(name, _)| *name));
+            return None;
+        };
+        let wanted = Wanted { text: text.clone(), verdict: *verdict, not };
+        if let Some((rule, span)) = &self.rule
+            && *verdict == Verdict::Is(None)
+            && !not
+        {
+            r.fault(
+                "bad-test",
+                format!("`{rule}` cannot give silence: no rule does"),
+                Some("leave `rule` out".into()),
+                span.clone(),
+            );
+        }
+        Some(wanted)
+    }
+}
+
+/// The payload itself, or what the file of that name holds.
+fn object(payload: &Value, base: &Path) -> Result<Map<String, Value>, String> {
+    match payload {
+        Value::Object(payload) => Ok(payload.clone()),
+        Value::String(name) => {
+            let bytes =
+                std::fs::read(base.join(name)).map_err(|error| format!("`{name}`: {error}"))?;
+            crate::payload::parse(&bytes).map_err(|error| format!("`{name}`: {error}"))
+        }
+        _ => Err("neither a table nor the name of a file".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(test: &str) -> Vec<(&'static str, String)> {
+        let text = format!("[[test]]\n{test}\n");
+        let read = read(&text, Path::new("/nowhere"));
+        assert_eq!(read.cases.is_empty(), !read.faults.is_empty(), "{test}");
+        let part = |fault: &Fault| text[fault.span.clone()].to_string();
+        read.faults.iter().map(|fault| (fault.code, part(fault))).collect()
+    }
+
+    #[test]
+    fn every_fault_of_a_test_is_told_with_its_place() {
+        let none: &[(&str, &str)] = &[];
+        for (test, wanted) in [
+            ("command = \"ls\"\nverdict = \"silent\"", none),
+            ("command = [\"ls\", \"id\"]\nverdict = \"not allow\"", none),
+            ("payload = { hook_event_name = \"Stop\" }\nverdict = \"passed\"", none),
+            ("tool = \"WebSearch\"\nverdict = \"stopped\"\nrule = \"x\"", none),
+            ("command = \"ls\"", &[("bad-test", "[[test]]")]),
+            ("verdict = \"deny\"", &[("bad-test", "[[test]]")]),
+            ("command = \"ls\"\nread = \"x\"\nverdict = \"ask\"", &[("bad-test", "read")]),
+            (
+                "comand = \"ls\"\nverdict = \"ask\"",
+                &[("unknown-key", "comand"), ("bad-test", "[[test]]")],
+            ),
+            ("command = 3\nverdict = \"ask\"", &[("wrong-type", "3")]),
+            ("command = []\nverdict = \"ask\"", &[("empty-list", "[]")]),
+            ("command = \"ls\"\nverdict = \"dney\"", &[("unknown-word", "\"dney\"")]),
+            (
+                "command = \"ls\"\nverdict = true",
+                &[("wrong-type", "true"), ("bad-test", "[[test]]")],
+            ),
+            (
+                "command = \"ls\"\nevent = \"Nope\"\nverdict = \"ask\"",
+                &[("unknown-event", "\"Nope\"")],
+            ),
+            ("command = \"ls\"\nevent = \"Stop\"\nverdict = \"ask\"", &[("bad-test", "\"Stop\"")]),
+            ("command = \"ls\"\ninput = { a = 1 }\nverdict = \"ask\"", &[("bad-test", "input")]),
+            ("tool = \"X\"\ninput = \"a\"\nverdict = \"ask\"", &[("wrong-type", "\"a\"")]),
+            ("payload = \"no.json\"\nverdict = \"ask\"", &[("bad-test", "\"no.json\"")]),
+            ("payload = 3\nverdict = \"ask\"", &[("wrong-type", "3")]),
+            ("command = \"ls\"\nverdict = \"silent\"\nrule = \"x\"", &[("bad-test", "\"x\"")]),
+            (
+                "payload = { hook_event_name = \"Stop\" }\nevent = \"SubagentStop\"\nverdict = \"ask\"",
+                &[("bad-test", "\"SubagentStop\"")],
+            ),
+        ] {
+            let found = faults(test);
+            let found: Vec<(&str, &str)> = found.iter().map(|(c, s)| (*c, s.as_str())).collect();
+            assert_eq!(found, wanted, "{test}");
+        }
+        let text = "[test]\ncommand = \"ls\"\n";
+        assert_eq!(read(text, Path::new("/")).faults[0].code, "wrong-type");
+    }
+
+    #[test]
+    fn a_list_is_as_many_cases_each_with_its_line() {
+        let text = "[rule.x]\ndeny = \"x\"\n[[test]]\nname = \"n\"\ncommand = [\n  \"a\",\n  \"b\",\n]\nverdict = \"deny\"\n";
+        let read = read(text, Path::new("/"));
+        assert!(!read.alone);
+        let lines: Vec<usize> = read.cases.iter().map(|case| case.line).collect();
+        assert_eq!(lines, [6, 7]);
+        assert_eq!(read.cases[1].call, Call::Main("Bash".into(), "b".into()));
+        assert!(super::read("[[test]]\n", Path::new("/")).alone);
+    }
+
+    #[test]
+    fn what_words_mean() {
+        let wanted = |text: &str| {
+            let text = format!("[[test]]\ncommand = \"x\"\nverdict = \"{text}\"\n");
+            read(&text, Path::new("/")).cases.remove(0).wanted
+        };
+        let verbs = [None, Some(Verb::Allow), Some(Verb::Ask), Some(Verb::Deny)];
+        for (word, holds) in [
+            ("silent", [true, false, false, false]),
+            ("passed", [true, true, false, false]),
+            ("stopped", [false, false, true, true]),
+            ("block", [false, false, false, true]),
+            ("not allow", [true, false, true, true]),
+            ("not stopped", [true, true, false, false]),
+        ] {
+            assert_eq!(verbs.map(|verb| wanted(word).holds(verb)), holds, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_bare_id_means_any_layer() {
+        let text = "[[test]]\ncommand = \"x\"\nverdict = \"deny\"\nrule = \"a\"\n";
+        let case = read(text, Path::new("/")).cases.remove(0);
+        assert!(case.names("a") && case.names("user:a") && !case.names("user:b"));
+    }
+}

@@ -1,0 +1,130 @@
+//! Tests of rules: each case becomes an event, is judged dry, and held against what was expected.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::config::Config;
+use crate::dry::{self, Dry};
+use crate::effect::Place;
+use crate::event::{Event, Kind};
+use crate::paths::Paths;
+use crate::rule::case::{Call, Case};
+use crate::verdict::Verb;
+
+/// What the cases are judged by, and where.
+#[derive(Debug)]
+pub struct Ground<'a> {
+    paths: &'a Paths,
+    config: &'a Config,
+    place: Place,
+}
+
+/// What came of a case.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The call in short: as it was written, or the event.
+    pub what: String,
+    /// The event as it was judged.
+    pub event: Event,
+    /// The verdict; None = silence.
+    pub verb: Option<Verb>,
+    /// The rule that gave it.
+    pub rule: String,
+    /// Its reason.
+    pub reason: String,
+    /// What was left undone on the way: commands that rules would run.
+    pub notes: Vec<String>,
+    /// Is it what the test expects?
+    pub passed: bool,
+}
+
+impl<'a> Ground<'a> {
+    /// The rules of `config` in a project. `env` is what shells will find in their environment.
+    pub fn new(
+        paths: &'a Paths,
+        config: &'a Config,
+        project: &Path,
+        env: Option<fn(&str) -> Option<String>>,
+    ) -> Ground<'a> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let place = Place {
+            cwd: text(project),
+            project: text(project),
+            home: text(&paths.home),
+            programs: config.programs(),
+            env,
+        };
+        Ground { paths, config, place }
+    }
+
+    /// Judges one case.
+    pub fn run(&self, case: &Case) -> Outcome {
+        let project = Path::new(&self.place.project);
+        let mut place = self.place.clone();
+        if let Some(cwd) = &case.cwd {
+            place.cwd = dry::absolute(cwd, project, &self.paths.home);
+        }
+        let kind = case.event.unwrap_or(Kind::PreToolUse);
+        let payload = match &case.call {
+            Call::Main(tool, value) => {
+                let absolute =
+                    |path: &str| dry::absolute(path, Path::new(&place.cwd), &self.paths.home);
+                dry::call(kind, tool, dry::input(tool, value, &absolute), &place.cwd)
+            }
+            Call::Tool(tool, input) => {
+                dry::call(kind, tool, Value::Object(input.clone()), &place.cwd)
+            }
+            Call::Payload(given) => {
+                let mut payload = given.clone();
+                let own = payload.get("cwd").and_then(Value::as_str).unwrap_or_default();
+                if case.cwd.is_none() && !own.is_empty() {
+                    place.cwd = dry::absolute(own, project, &self.paths.home);
+                }
+                payload.insert("cwd".into(), place.cwd.as_str().into());
+                payload
+            }
+        };
+        let parsed = dry::event(payload, case.event.map(Kind::name));
+        let dry = self.judge(parsed, place);
+        let Dry { event, judgement, .. } = dry;
+        let verb = judgement.answer.verb;
+        Outcome {
+            what: match &case.call {
+                Call::Main(_, value) => value.clone(),
+                _ => what(&event),
+            },
+            passed: case.wanted.holds(verb) && case.names(&judgement.rule),
+            event,
+            verb,
+            rule: judgement.rule,
+            reason: verb.map(|_| judgement.answer.reason).unwrap_or_default(),
+            notes: judgement.notes,
+        }
+    }
+
+    /// Judges any event as a case is judged: a pause does not count.
+    pub fn judge(&self, parsed: (&'static dyn crate::agent::Agent, Event), place: Place) -> Dry {
+        Dry::judge(parsed, place, self.config, self.paths, false)
+    }
+
+    /// The place of these cases, with another directory.
+    pub fn at(&self, cwd: &str) -> Place {
+        Place { cwd: cwd.to_string(), ..self.place.clone() }
+    }
+}
+
+/// An event in short.
+fn what(event: &Event) -> String {
+    if let Some(what) = event.what().filter(|what| !what.is_empty()) {
+        return what.to_string();
+    }
+    if !event.kind.is_tool() {
+        let prompt = event.prompt().unwrap_or_default();
+        return format!("{} {prompt}", event.name).trim_end().to_string();
+    }
+    match event.input.as_object().is_some_and(|input| !input.is_empty()) {
+        true => format!("{} {}", event.tool, event.input),
+        false => event.tool.clone(),
+    }
+}

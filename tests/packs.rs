@@ -1,0 +1,68 @@
+//! The shipped rules held against `[[test]]` tables: one test per file, through what `hookctl test`
+//! runs. Home is `/home/dev` and the project `/home/dev/project`; neither exists, and no variable of
+//! this process counts, so that no verdict depends on the machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hookctl::config::{Config, Source};
+use hookctl::paths::Paths;
+use hookctl::rule::Layer;
+use hookctl::rule::case;
+use hookctl::trial::Ground;
+use hookctl::verdict::Verb;
+
+/// A file below tests/packs: what it says of profile and packs counts, as `hookctl test FILE` has it.
+fn tests(path: &Path) -> datatest_stable::Result<()> {
+    run(path, false)
+}
+
+/// A file that ships: its rules are there already.
+fn ships(path: &Path) -> datatest_stable::Result<()> {
+    run(path, true)
+}
+
+fn run(path: &Path, ships: bool) -> datatest_stable::Result<()> {
+    let text = fs::read_to_string(path)?;
+    let name = path.display().to_string();
+    let read = case::read(&text, path.parent().unwrap_or(Path::new(".")));
+    let mut wrong: Vec<String> =
+        read.faults.iter().map(|fault| fault.report(&name, &text)).collect();
+    let config = match ships || read.alone {
+        true => Config::default(),
+        false => Config::alone(Source::of(Layer::User, path.to_path_buf(), text.clone())),
+    };
+    wrong.extend(config.broken.iter().map(|(_, why)| why.clone()));
+    let home = PathBuf::from("/home/dev");
+    let paths = Paths {
+        managed: home.join("managed.toml"),
+        config: home.join(".config/hookctl"),
+        state: home.join(".local/state/hookctl"),
+        home,
+    };
+    let ground = Ground::new(&paths, &config, &paths.home.join("project"), None);
+    for case in &read.cases {
+        let found = ground.run(case);
+        if !found.passed {
+            wrong.push(format!(
+                "{name}:{}: {}\n  - {} {}\n  + {} {}\n    {}",
+                case.line,
+                found.what,
+                case.wanted.text,
+                case.rule.as_deref().unwrap_or_default(),
+                found.verb.map_or("silent", Verb::name),
+                found.rule,
+                found.reason,
+            ));
+        }
+    }
+    if read.cases.is_empty() && !ships {
+        wrong.push(format!("{name} holds no test"));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+datatest_stable::harness! {
+    { test = tests, root = "tests/packs", pattern = r".*\.toml$" },
+    { test = ships, root = "config/packs", pattern = r".*\.toml$" },
+}
