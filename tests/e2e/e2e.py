@@ -270,7 +270,9 @@ def read(path):
 
 
 def run_one(client, hookctl, hook, sc, wiring, timeout, keep=None):
-    root = os.path.realpath(keep or tempfile.mkdtemp(prefix="hookctl-e2e-"))
+    # A quiet run's home must not lie where its commands put their scratch files: nobody's does.
+    apart = "/var/tmp" if sc.get("quiet") and os.path.isdir("/var/tmp") else None
+    root = os.path.realpath(keep or tempfile.mkdtemp(prefix="hookctl-e2e-", dir=apart))
     home, proj = os.path.join(root, "home"), os.path.join(root, "project")
     for d in (home + "/.claude", proj + "/.claude", root + "/tmp"):
         os.makedirs(d, exist_ok=True)
@@ -403,7 +405,7 @@ def unquiet(verdict, sc, requests, journal):
             results.setdefault(r["id"], r)
     verdict.update(calls=len(calls), stops=len(stops))
     for line in stops:
-        missed.append("stopped: %s: %s by %s" % (line.get("what"), line["decision"], line.get("rule")))
+        missed.append("stopped: %s by %s: %s" % (line["decision"], line.get("rule"), json.dumps(line.get("what"))))
     for line in lines:
         missed += ["a note in the journal: %s" % note for note in line.get("notes", [])]
     if len(gates) != len(calls):
@@ -415,6 +417,8 @@ def unquiet(verdict, sc, requests, journal):
         result = results.get(call["id"])
         if result is None:
             missed.append("%s: no result" % about)
+        elif any(s.get("reason") and s["reason"] in result["text"] for s in stops):
+            continue  # named already
         elif result["error"] and not call.get("fails") or call.get("says", "") not in result["text"]:
             missed.append("%s: %s" % (about, result["text"][-600:]))
     return missed
