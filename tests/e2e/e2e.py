@@ -445,7 +445,7 @@ def main():
     ap.add_argument("--all", action="store_true")
     ap.add_argument("--day", action="store_true")
     ap.add_argument("--jobs", type=int, default=2)
-    ap.add_argument("--timeout", type=float, default=90)
+    ap.add_argument("--timeout", type=float, default=180)
     ap.add_argument("--keep")
     ap.add_argument("--json", action="store_true")
     ap.add_argument("scenario", nargs="*")
