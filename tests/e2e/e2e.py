@@ -404,10 +404,8 @@ def unquiet(verdict, sc, requests, journal):
         for r in what_the_model_saw([r for r in requests if r.get("kind") == kind])[2]:
             results.setdefault(r["id"], r)
     verdict.update(calls=len(calls), stops=len(stops))
-    for line in stops:
-        missed.append("stopped: %s by %s: %s" % (line["decision"], line.get("rule"), json.dumps(line.get("what"))))
-    for line in lines:
-        missed += ["a note in the journal: %s" % note for note in line.get("notes", [])]
+    missed += ["stopped: %s by %s: %s" % (s["decision"], s.get("rule"), json.dumps(s.get("what"))) for s in stops]
+    missed += ["a note in the journal: %s" % note for line in lines for note in line.get("notes", [])]
     if len(gates) != len(calls):
         missed.append("the hook judged %d of %d calls" % (len(gates), len(calls)))
     if verdict["denials"] and not stops:
@@ -417,7 +415,7 @@ def unquiet(verdict, sc, requests, journal):
         result = results.get(call["id"])
         if result is None:
             missed.append("%s: no result" % about)
-        elif any(s.get("reason") and s["reason"] in result["text"] for s in stops):
+        elif any("[%s]" % s.get("rule") in result["text"] for s in stops):
             continue  # named already
         elif result["error"] and not call.get("fails") or call.get("says", "") not in result["text"]:
             missed.append("%s: %s" % (about, result["text"][-600:]))
