@@ -11,6 +11,7 @@ HOME, a project and a TMPDIR of its own below one temporary directory.
      shell     project settings, one command line for /bin/sh
      install   what `hookctl install --scope user` writes
   --hook 'COMMAND'              another hook program instead (exec and shell only)
+  --day                         the scenarios of an ordinary day (day/*.toml), --all: the others
   --keep DIR                    keep everything of the run below DIR (one scenario)
   --json                        the whole verdict, not one line
 
@@ -31,6 +32,8 @@ Keys of a scenario (TOML, needs Python 3.11)
   files           { "project/a.txt" = "text" }, below the temporary root; #! makes it executable
   links           { "project/link" = "TARGET" } symbolic links
   args, env       more arguments / environment for the client
+  stubs           ["docker"]: programs that do nothing but print what they were called with
+  quiet           true: not one of the calls is stopped (see below)
   hook_errors     true: the client may report a failed hook (otherwise that fails the scenario)
   expect          list of checks, each a table of one key:
      ran, not_ran = "FILE"             a marker file in the project exists or does not
@@ -46,6 +49,11 @@ Keys of a scenario (TOML, needs Python 3.11)
      terminal_reason, result = "TEXT"
      hook_calls = { EVENT = N }        hook processes that the client started
      hook_outcome = { EVENT = "success" }
+`quiet` is a piece of an ordinary day: what hookctl installs, no config of the user's unless there is `rules`,
+and a client that never asks by itself. Each call of `turns` and `subagent_turns` must have reached the hook
+and been answered by silence or an allow, as the journal has it, and then have succeeded. Of a call:
+     says = "TEXT"                     its result holds the text
+     fails = true                      it may fail for reasons of its own (grep without a hit)
 Placeholders everywhere: {{PROJECT}} {{HOME}} {{ROOT}}, {{TOKEN}} (looks like a secret),
 {{LONE}} (an unpaired surrogate).
 Exit status: 0 all scenarios hold, 1 some do not, 3 the runs could not be made.
@@ -72,8 +80,9 @@ WIRINGS = ("exec", "shell", "install")
 KEYS = {
     "name", "rules", "project_rules", "local_rules", "rules_late", "wiring", "prompt", "turns",
     "subagent_turns", "events", "hook_entry", "install_args", "settings", "user_settings",
-    "allow", "files", "links", "args", "env", "hook_errors", "expect",
+    "allow", "files", "links", "stubs", "args", "env", "hook_errors", "quiet", "expect",
 }
+STUB = "#!/bin/sh\necho \"stub: ${0##*/} $*\"\n"
 # Written in two parts, so that no scanner takes this file for a leak.
 TOKEN = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
 
@@ -113,6 +122,19 @@ def turn(t):
     return t
 
 
+def calls_of(sc):
+    """The tool calls of all turns, in order; each gets an id to find its result by."""
+    calls = []
+    for kind in ("turns", "subagent_turns"):
+        turns = sc[kind] = [turn(t) for t in sc.get(kind, [])]
+        for t in turns:
+            for b in t.get("blocks", [t]) if isinstance(t, dict) else ():
+                if isinstance(b, dict) and "tool" in b:
+                    b["id"] = "toolu_call_%03d" % (len(calls) + 1)
+                    calls.append(b)
+    return calls
+
+
 def hook_settings(sc, hook, wiring):
     out = {}
     for event, matcher in sc.get("events", {}).items():
@@ -141,12 +163,13 @@ def flat(content):
 
 def clean_env(home, root):
     """Ours less everything that could steer the client, the hook or the network."""
-    drop = ("CLAUDE", "ANTHROPIC", "AWS_", "GOOGLE_", "HOOKCTL", "XDG_")
+    drop = ("CLAUDE", "ANTHROPIC", "AWS_", "GOOGLE_", "HOOKCTL", "XDG_", "GIT_", "CARGO_")
     env = {k: v for k, v in os.environ.items()
            if not k.upper().startswith(drop) and "proxy" not in k.lower()}
+    env.setdefault("RUSTUP_HOME", os.path.expanduser("~/.rustup"))
     env.update({
         "HOME": home, "CLAUDE_CONFIG_DIR": os.path.join(home, ".claude"),
-        "TMPDIR": os.path.join(root, "tmp"), "CLAUDE_CODE_TMPDIR": os.path.join(root, "tmp"),
+        "TMPDIR": os.path.join(root, "tmp"), "GIT_CEILING_DIRECTORIES": root, "CLAUDE_CODE_TMPDIR": os.path.join(root, "tmp"),
         "NO_PROXY": "127.0.0.1,localhost", "DISABLE_AUTOUPDATER": "1", "DISABLE_TELEMETRY": "1",
         "DISABLE_ERROR_REPORTING": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     })
@@ -179,12 +202,16 @@ def install(sc, hookctl, home, proj, root):
 
 def run_client(client, sc, env, proj, root, timeout):
     record = os.path.join(root, "requests.jsonl")
-    script = {k: [turn(t) for t in sc.get(k, [])] for k in ("turns", "subagent_turns")}
+    script = {k: sc[k] for k in ("turns", "subagent_turns")}
     server, port = fake_anthropic.serve(script, record, 0, timeout + 30)
     env = dict(env, ANTHROPIC_BASE_URL="http://127.0.0.1:%d" % port, ANTHROPIC_API_KEY="dummy-not-a-key")
+    env["PATH"] = os.path.join(root, "bin") + os.pathsep + env.get("PATH", os.defpath)
     env.update(sc.get("env", {}))
     cmd = [client, "-p", sc.get("prompt", "go"), "--output-format", "stream-json", "--verbose",
            "--include-hook-events", "--debug-file", os.path.join(root, "debug.log")] + sc.get("args", [])
+    if sc.get("quiet"):
+        cmd.append("--dangerously-skip-permissions")
+        env["IS_SANDBOX"] = "1"  # without it, root may not skip them
     start = time.monotonic()
     p = subprocess.Popen(cmd, cwd=proj, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, start_new_session=True)
@@ -225,12 +252,12 @@ def what_the_model_saw(main):
             for b in blocks_of(message):
                 text = b.get("text") if b.get("type") == "text" else flat(b.get("content"))
                 key = (b.get("type"), b.get("tool_use_id"), text)
-                if not text or key in seen or (b.get("type") == "text" and text in first):
+                if not text and b.get("type") != "tool_result" or key in seen or (b.get("type") == "text" and text in first):
                     continue
                 seen.add(key)
                 told.append(text)
                 if b.get("type") == "tool_result":
-                    results.append({"error": bool(b.get("is_error")), "text": text})
+                    results.append({"id": b.get("tool_use_id"), "error": bool(b.get("is_error")), "text": text})
     return first, told, results
 
 
@@ -243,13 +270,17 @@ def read(path):
 
 
 def run_one(client, hookctl, hook, sc, wiring, timeout, keep=None):
-    root = os.path.realpath(keep or tempfile.mkdtemp(prefix="hookctl-e2e-"))
+    # A quiet run's home must not lie where its commands put their scratch files: nobody's does.
+    apart = "/var/tmp" if sc.get("quiet") and os.path.isdir("/var/tmp") else None
+    root = os.path.realpath(keep or tempfile.mkdtemp(prefix="hookctl-e2e-", dir=apart))
     home, proj = os.path.join(root, "home"), os.path.join(root, "project")
     for d in (home + "/.claude", proj + "/.claude", root + "/tmp"):
         os.makedirs(d, exist_ok=True)
     names = {"PROJECT": proj, "HOME": home, "ROOT": root, "TOKEN": TOKEN, "LONE": "\ud800"}
     sc = subst(sc, names)
-    verdict = {"scenario": sc["name"], "wiring": wiring, "pass": False, "seconds": 0.0, "missed": []}
+    calls_of(sc)
+    verdict = {"scenario": sc["name"], "wiring": wiring, "pass": False, "seconds": 0.0, "missed": [],
+               "calls": 0, "stops": 0}
 
     def write_rules():
         for key, path in (("rules", home + "/.config/hookctl/config.toml"),
@@ -261,6 +292,8 @@ def run_one(client, hookctl, hook, sc, wiring, timeout, keep=None):
     try:
         for path, text in sc.get("files", {}).items():
             write(os.path.join(root, path), text)
+        for program in sc.get("stubs", []):
+            write(os.path.join(root, "bin", program), STUB)
         for path, target in sc.get("links", {}).items():
             os.symlink(target, os.path.join(root, path))
         user = dict(sc.get("user_settings", {}))
@@ -340,12 +373,14 @@ def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, std
         "hook_outcome": lambda w: all(set(outcomes.get(e, [])) == {o} for e, o in w.items()),
     }
     missed = []
-    for e in sc["expect"]:
+    for e in sc.get("expect", []):
         (key, want), = e.items()
         if key not in tests:
             raise CannotRun("%s: no such check: %s" % (sc["name"], key))
         if not tests[key](want):
             missed.append("%s = %s" % (key, json.dumps(want)))
+    if sc.get("quiet"):
+        missed += unquiet(verdict, sc, requests, journal)
     if not sc.get("hook_errors"):
         # hookctl always answers: whatever the scenario, the client never has to call it failed.
         bad = [h for h in hooks if h["outcome"] != "success" and not str(h["hook_name"]).startswith("SessionEnd")]
@@ -358,12 +393,43 @@ def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, std
     verdict["pass"] = not missed
 
 
+def unquiet(verdict, sc, requests, journal):
+    """What an ordinary day must not meet. Counts calls and stops on the way."""
+    calls, missed = calls_of(sc), []
+    lines = [json.loads(line) for line in journal.splitlines()]
+    gates = [line for line in lines if line["event"] == "PreToolUse"]
+    stops = [line for line in lines if line["decision"] not in ("silent", "allow") or line.get("rewritten")]
+    results = {}
+    for kind in ("main", "sub"):
+        for r in what_the_model_saw([r for r in requests if r.get("kind") == kind])[2]:
+            results.setdefault(r["id"], r)
+    verdict.update(calls=len(calls), stops=len(stops))
+    missed += ["stopped: %s by %s: %s" % (s["decision"], s.get("rule"), json.dumps(s.get("what"))) for s in stops]
+    missed += ["a note in the journal: %s" % note for line in lines for note in line.get("notes", [])]
+    if len(gates) != len(calls):
+        missed.append("the hook judged %d of %d calls" % (len(gates), len(calls)))
+    if verdict["denials"] and not stops:
+        missed.append("the client denied: %s" % json.dumps(verdict["denials"]))
+    for call in calls:
+        about = "%s %s" % (call["id"], json.dumps(call["input"])[:200])
+        result = results.get(call["id"])
+        if result is None:
+            missed.append("%s: no result" % about)
+        elif any("[%s]" % s.get("rule") in result["text"] for s in stops):
+            continue  # named already
+        elif result["error"] and not call.get("fails") or call.get("says", "") not in result["text"]:
+            missed.append("%s: %s" % (about, result["text"][-600:]))
+    return missed
+
+
 def load(path):
     with open(path, "rb") as f:
         sc = tomllib.load(f)
     sc.setdefault("name", os.path.basename(path).removesuffix(".toml"))
     unknown = set(sc) - KEYS
-    if unknown or not sc.get("expect"):
+    if sc.get("quiet"):
+        sc.setdefault("wiring", ["install"])
+    if unknown or not sc.get("expect") and not sc.get("quiet"):
         raise CannotRun("%s: %s" % (path, "unknown keys %s" % sorted(unknown) if unknown else "no `expect`"))
     return sc
 
@@ -375,8 +441,9 @@ def main():
     ap.add_argument("--hook")
     ap.add_argument("--wiring", default=",".join(WIRINGS))
     ap.add_argument("--all", action="store_true")
+    ap.add_argument("--day", action="store_true")
     ap.add_argument("--jobs", type=int, default=2)
-    ap.add_argument("--timeout", type=float, default=90)
+    ap.add_argument("--timeout", type=float, default=180)
     ap.add_argument("--keep")
     ap.add_argument("--json", action="store_true")
     ap.add_argument("scenario", nargs="*")
@@ -389,8 +456,7 @@ def main():
         ap.error("give --hookctl (or --hook), and wirings of %s" % ", ".join(WIRINGS))
     hook = shlex.split(a.hook) if a.hook else [hookctl, "hook", "--agent", "claude"]
     files = list(a.scenario)
-    if a.all:
-        d = os.path.join(HERE, "scenarios")
+    for d in [os.path.join(HERE, name) for name, asked in (("scenarios", a.all), ("day", a.day)) if asked]:
         files += sorted(os.path.join(d, f) for f in os.listdir(d) if f.endswith(".toml"))
     try:
         for program in filter(None, (client, hookctl)):
@@ -405,12 +471,14 @@ def main():
             raise CannotRun("no scenario to run")
         if a.keep and len(runs) > 1:
             raise CannotRun("--keep takes one scenario in one wiring")
-        bad = 0
+        bad = calls = stops = 0
         with concurrent.futures.ThreadPoolExecutor(max(1, a.jobs)) as pool:
             todo = [pool.submit(run_one, client, hookctl, hook, sc, w, a.timeout, a.keep) for sc, w in runs]
             for f in todo:
                 v = f.result()
                 bad += not v["pass"]
+                calls += v["calls"]
+                stops += v["stops"]
                 if a.json:
                     print(json.dumps(v, indent=1), flush=True)
                 else:
@@ -421,6 +489,8 @@ def main():
     except (OSError, ValueError, CannotRun) as e:
         print("e2e: %s" % e, file=sys.stderr)
         return 3
+    if calls:
+        print("%d ordinary calls, %d stops" % (calls, stops))
     print("%d of %d hold" % (len(runs) - bad, len(runs)))
     return 1 if bad else 0
 

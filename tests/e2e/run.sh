@@ -1,7 +1,7 @@
 #!/bin/sh
-# Every scenario, in every wiring, two at a time, with the real client.
+# Every scenario in every wiring, and an ordinary day as installed, two at a time, with the real client.
 #   run.sh --client PATH/claude --hookctl PATH/hookctl [more of e2e.py's options]
 # The client: npm install --prefix DIR --ignore-scripts @anthropic-ai/claude-code@2.1.329
 #   -> DIR/node_modules/@anthropic-ai/claude-code-linux-x64/claude
 set -eu
-exec python3 "$(dirname -- "$0")/e2e.py" --all --jobs 2 "$@"
+exec python3 "$(dirname -- "$0")/e2e.py" --all --day --jobs 2 "$@"
