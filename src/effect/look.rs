@@ -19,38 +19,71 @@ const MAX_DEPTH: usize = 24;
 
 /// The files that a glob names now; None where that cannot be told.
 pub fn named(target: &Target) -> Option<Vec<Target>> {
-    let (dir, last) = path::split(&target.lexical);
-    let (resolved, resolved_last) = path::split(&target.resolved);
-    if path::has_glob(dir) || path::has_glob(resolved) || last != resolved_last || last == "**" {
+    let lexical: Vec<&str> = target.lexical.split('/').collect();
+    let resolved: Vec<&str> = target.resolved.split('/').collect();
+    let first = lexical.iter().position(|part| path::has_glob(part))?;
+    // Behind the glob both forms must say the same, before it they may be any.
+    let rest = &lexical[first..];
+    if !resolved.ends_with(rest)
+        || path::has_glob(&resolved[..resolved.len() - rest.len()].join("/"))
+        || rest.contains(&"**")
+    {
         return None;
     }
-    let mut found = Vec::new();
-    for (count, entry) in fs::read_dir(resolved).ok()?.enumerate() {
+    let mut found =
+        vec![(lexical[..first].join("/"), resolved[..resolved.len() - rest.len()].join("/"))];
+    for part in rest {
+        let mut next = Vec::new();
+        for (lexical, resolved) in &found {
+            let below = |name: &str| (format!("{lexical}/{name}"), format!("{resolved}/{name}"));
+            if path::has_glob(part) {
+                next.extend(matching(resolved, part)?.iter().map(|name| below(name)));
+            } else if fs::symlink_metadata(format!("{resolved}/{part}")).is_ok() {
+                next.push(below(part));
+            }
+        }
+        if next.len() > MAX_NAMES {
+            return None;
+        }
+        found = next;
+    }
+    let exact = |(lexical, resolved): &(String, String)| Target {
+        lexical: path::normalise(lexical),
+        resolved: path::normalise(resolved),
+        extent: Extent::Exact,
+    };
+    Some(found.iter().map(exact).collect())
+}
+
+/// Is a path that was just made one that the glob names, or a directory that leads there?
+pub fn on_the_way(glob: &str, made: &str) -> bool {
+    glob.split('/')
+        .zip(made.split('/'))
+        .all(|(part, name)| part == name || glob::matches(part, name))
+}
+
+/// The names in a directory that the glob matches, in order; none where there is no such directory.
+fn matching(dir: &str, glob: &str) -> Option<Vec<String>> {
+    let dir = if dir.is_empty() { "/" } else { dir };
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Some(Vec::new()),
+        Err(_) => return None,
+    };
+    let mut names = Vec::new();
+    for (count, entry) in entries.enumerate() {
         let name = entry.ok()?.file_name();
         let name = name.to_str()?;
         if count >= MAX_ENTRIES {
             return None;
         }
         // The shell's `*` names nothing that is hidden.
-        if (!name.starts_with('.') || last.starts_with('.')) && glob::matches(last, name) {
-            found.push(name.to_string());
+        if (!name.starts_with('.') || glob.starts_with('.')) && glob::matches(glob, name) {
+            names.push(name.to_string());
         }
     }
-    if found.len() > MAX_NAMES {
-        return None;
-    }
-    found.sort_unstable();
-    let below = |dir: &str, name: &str| path::normalise(&format!("{dir}/{name}"));
-    Some(
-        found
-            .iter()
-            .map(|name| Target {
-                lexical: below(dir, name),
-                resolved: below(resolved, name),
-                extent: Extent::Exact,
-            })
-            .collect(),
-    )
+    names.sort_unstable();
+    Some(names)
 }
 
 /// The directory and everything below it, each by itself; None where that cannot be told.

@@ -398,8 +398,14 @@ impl<'a> Emitter<'a> {
         source: Source,
         span: Range<usize>,
     ) {
-        let changed = self.analysis.effects.iter().any(|e| {
-            e.grade == Grade::Unknown || matches!(e.word, Word::Write | Word::Remote | Word::Code)
+        let changed = self.analysis.effects.iter().any(|e| match (&e.path, e.word) {
+            _ if e.grade == Grade::Unknown => true,
+            (Some(made), Word::Write) => {
+                made.extent != Extent::Exact
+                    || look::on_the_way(&target.lexical, &made.lexical)
+                    || look::on_the_way(&target.resolved, &made.resolved)
+            }
+            (_, word) => matches!(word, Word::Write | Word::Remote | Word::Code),
         });
         let named = if changed { None } else { look::named(&target) };
         for mut one in named.unwrap_or_else(|| vec![target]) {
@@ -426,7 +432,10 @@ impl<'a> Emitter<'a> {
     /// Contacting what a value names; `send` = data leaves as well.
     pub fn contact(&mut self, value: &Value, send: bool, source: Source) {
         let known = host_of(value);
+        let open = |outline: &String| outline.split(BLANK).next().is_some_and(|t| t.ends_with(':'));
         let grade = match (&known, value.plain()) {
+            // What stands for a port could say more.
+            (Some(_), None) if value.outline.as_ref().is_some_and(open) => Grade::Possible,
             (Some(_), _) | (None, Some(_)) => Grade::Certain,
             (None, None) => Grade::Unknown,
         };
@@ -437,11 +446,17 @@ impl<'a> Emitter<'a> {
     }
 }
 
+/// Is the host written out, and what is not known its port? (`localhost:$PORT`)
+fn only_port_open(rest: &str) -> bool {
+    rest.strip_suffix(':').is_some_and(|host| !host.is_empty() && !host.contains(['@', ':', '[']))
+}
+
 /// The host of a URL, of `user@host:path`, or of a bare host, lower case and without port.
 pub fn host_of(value: &Value) -> Option<String> {
-    let (text, whole) = match (&value.text, &value.prefix) {
-        (Some(text), _) => (text.as_str(), true),
-        (None, Some(prefix)) => (prefix.as_str(), false),
+    let (text, whole) = match (&value.text, &value.outline, &value.prefix) {
+        (Some(text), ..) => (text.as_str(), true),
+        (None, Some(outline), _) => (outline.split(BLANK).next().unwrap_or_default(), false),
+        (None, None, Some(prefix)) => (prefix.as_str(), false),
         _ => return None,
     };
     // URL parsers take `\\` for `/`, and need no slash behind the scheme.
@@ -453,7 +468,7 @@ pub fn host_of(value: &Value) -> Option<String> {
     let text = unified.as_deref().unwrap_or(text);
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let end = rest.find(['/', '?', '#']);
-    if end.is_none() && !whole {
+    if end.is_none() && !whole && !only_port_open(rest) {
         return None;
     }
     let authority = &rest[..end.unwrap_or(rest.len())];

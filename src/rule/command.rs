@@ -228,6 +228,10 @@ impl Concrete {
         if self.exact_options && command.options.len() > self.options.len() {
             return Truth::No;
         }
+        if truth == Truth::Maybe && self.program == "*" {
+            // Any command whatever could be one that is written with values from elsewhere.
+            return Truth::No;
+        }
         truth
     }
 }

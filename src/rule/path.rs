@@ -212,7 +212,7 @@ impl PathPattern {
             best = best.or(match extent {
                 Extent::Exact => Truth::from(self.names(parts, &path)),
                 Extent::Glob if self.itself && parts.len() != path.len() => Truth::No,
-                Extent::Glob => Truth::from(overlap(parts, &path, anywhere)),
+                Extent::Glob => overlap(parts, &path, anywhere),
                 Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {
                     if self.names(parts, &path) {
                         // Below a directory is not the directory, unless the unknown part is empty.
@@ -331,41 +331,70 @@ fn prefix(parts: &[Part], path: &[&str], anywhere: bool) -> bool {
     }
 }
 
-/// Can a path that the glob names be one of the pattern's?
-fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> bool {
-    if anywhere {
-        return (0..=glob_path.len()).any(|start| overlap(parts, &glob_path[start..], false))
-            || glob_path.contains(&"**");
+/// Can a path that the glob names be one of the pattern's? Two globs that only meet in some names
+/// say no more than perhaps.
+fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> Truth {
+    if !anywhere {
+        return overlap_at(parts, glob_path);
     }
+    let crossing = Truth::from(glob_path.contains(&"**")).and(Truth::Maybe);
+    (0..=glob_path.len()).fold(crossing, |truth, start| {
+        let rest = &glob_path[start..];
+        // That some directory on the way has the very name is far-fetched.
+        let within = rest.len() > parts.len() && rest.iter().any(|part| glob::is_glob(part));
+        let here = overlap_at(parts, rest);
+        truth.or(if within && !named_by_end(parts, rest) { here.and(Truth::Maybe) } else { here })
+    })
+}
+
+/// Does the end of the glob meet the end of the pattern, or its own literal words name it?
+fn named_by_end(parts: &[Part], glob_path: &[&str]) -> bool {
+    let literal = glob_path.iter().take_while(|part| !glob::is_glob(part)).count();
+    parts.len() <= literal
+        || glob_path.first() == Some(&"**")
+            && overlap_at(parts, &glob_path[glob_path.len() - parts.len()..]) == Truth::Yes
+}
+
+fn overlap_at(parts: &[Part], glob_path: &[&str]) -> Truth {
+    let any = |starts: &mut dyn Iterator<Item = Truth>| starts.fold(Truth::No, Truth::or);
     match (parts.split_first(), glob_path.split_first()) {
-        (None, _) => true,
+        (None, _) => Truth::Yes,
+        (Some((Part::Any, rest)), _) if rest.is_empty() => Truth::from(!glob_path.is_empty()),
         (Some((Part::Any, rest)), _) => {
-            (rest.is_empty() && !glob_path.is_empty())
-                || (!rest.is_empty()
-                    && (0..=glob_path.len()).any(|skip| overlap(rest, &glob_path[skip..], false)))
+            any(&mut (0..=glob_path.len()).map(|skip| overlap_at(rest, &glob_path[skip..])))
         }
-        (Some(_), None) => false,
+        (Some(_), None) => Truth::No,
         (Some(_), Some((&"**", below))) => {
-            (0..=parts.len()).any(|skip| overlap(&parts[skip..], below, false))
+            any(&mut (0..=parts.len()).map(|skip| overlap_at(&parts[skip..], below)))
         }
         (Some((part, rest)), Some((name, below))) => {
-            let here = match part {
-                // A leading dot is not matched by the shell's `*`; saying yes is the safe side
-                // only where the glob asks for the dot itself.
-                Part::Literal(text) | Part::Glob(text)
-                    if text.starts_with('.') && !name.starts_with(['.', '[', '{']) =>
-                {
-                    false
-                }
-                Part::Literal(text) => glob::matches_folded(name, text, FOLD),
-                Part::Glob(text) => glob::intersect(name, text),
-                Part::Folded(text) => {
-                    glob::intersect(&name.to_ascii_lowercase(), &text.to_ascii_lowercase())
-                }
-                Part::Any => true,
-            };
-            here && overlap(rest, below, false)
+            let here = meet(part, name);
+            if here == Truth::No { here } else { here.and(overlap_at(rest, below)) }
         }
+    }
+}
+
+/// Can a name that the glob stands for be one of the pattern's component?
+fn meet(part: &Part, name: &str) -> Truth {
+    let both = |text: &str, name: &str| {
+        if glob::matches(text, name) {
+            Truth::Yes
+        } else {
+            Truth::from(glob::intersect(name, text)).and(Truth::Maybe)
+        }
+    };
+    match part {
+        // A leading dot is not matched by the shell's `*`; saying yes is the safe side
+        // only where the glob asks for the dot itself.
+        Part::Literal(text) | Part::Glob(text)
+            if text.starts_with('.') && !name.starts_with(['.', '[', '{']) =>
+        {
+            Truth::No
+        }
+        Part::Literal(text) => Truth::from(glob::matches_folded(name, text, FOLD)),
+        Part::Glob(text) => both(text, name),
+        Part::Folded(text) => both(&text.to_ascii_lowercase(), &name.to_ascii_lowercase()),
+        Part::Any => Truth::Yes,
     }
 }
 

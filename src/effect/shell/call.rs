@@ -295,6 +295,9 @@ impl Walker<'_> {
             if word.text.as_deref() == Some("") {
                 return;
             }
+            if self.script_of_the_project(word) {
+                return;
+            }
             let why = if word.fed {
                 "a program that another command names"
             } else {
@@ -407,6 +410,21 @@ impl Walker<'_> {
             }
             _ => {}
         }
+    }
+
+    /// A program that a loop over a glob names (`./"$t"`): one of the project's own, whichever it is.
+    fn script_of_the_project(&mut self, word: &Value) -> bool {
+        let Spot::At(target) = self.out.spot(word, Extent::Exact, false) else { return false };
+        let project = &self.out.place.project;
+        let own = |path: &str| {
+            path.strip_prefix(project.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        if !own(&target.lexical) || !own(&target.resolved) {
+            return false;
+        }
+        self.out.push(Word::Execute, Grade::Certain, Source::Program, word.span.clone());
+        self.out.path(Word::Read, word, Extent::Exact, Grade::Certain, Source::Program);
+        true
     }
 
     /// An unknown argument in a place where an option could stand, of a program that could do more
