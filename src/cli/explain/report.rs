@@ -123,7 +123,7 @@ impl Report<'_> {
             let layer = source.layer.name();
             lines.push(format!("{layer:<7} {path}  {rules} rule{plural}{state}"));
         }
-        lines.push(format!("profile {:?}", self.config.profile).to_lowercase());
+        lines.push(format!("profile {}", self.config.profile.name()));
         lines
     }
 
@@ -357,7 +357,7 @@ impl Report<'_> {
         json!({
             "project": self.world.place.project,
             "cwd": self.world.place.cwd,
-            "profile": format!("{:?}", self.config.profile).to_lowercase(),
+            "profile": self.config.profile.name(),
             "paused": self.world.paused,
             "layers": layers,
             "agent": self.agent.id(),
