@@ -18,6 +18,7 @@ pub mod explain;
 pub mod init;
 pub mod install;
 pub mod log;
+pub mod packs;
 pub mod pause;
 pub mod ping;
 pub mod scope;
@@ -123,6 +124,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Status(args) => status::run(&context, &args),
         Command::Check(args) => check::run(&context, &args),
         Command::Explain(args) => explain::run(&context, &args),
+        Command::Packs(args) => packs::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
         Command::Pause(args) => pause::run(&context, &args),
         Command::Resume => pause::resume(&context),

@@ -5,9 +5,12 @@
 //! the rule itself before what speaks of its pack. What the managed file says of a rule, or a pack
 //! that it switches on, the user's file may only tighten.
 
+use std::rc::Rc;
+
 use super::{Config, Source};
 use crate::rule::file::Override;
-use crate::rule::{Rule, Severity};
+use crate::rule::shipped::{self, Shipped};
+use crate::rule::{Profile, Rule, Severity};
 use crate::verdict::Verb;
 
 /// What can be said of a shipped rule.
@@ -157,4 +160,79 @@ fn changes(own: &Override) -> impl Iterator<Item = Change> {
         own.observe.map(Change::Observe),
     ];
     all.into_iter().flatten()
+}
+
+/// A shipped rule with all that is said of it.
+#[derive(Debug)]
+pub struct Standing<'c> {
+    /// The rule as it ships.
+    pub shipped: &'static Shipped,
+    /// The same, read.
+    pub own: Rc<Rule>,
+    /// What the files make of it.
+    pub rule: Rc<Rule>,
+    /// Is it on?
+    pub enabled: bool,
+    /// What files say of it, highest authority first.
+    pub said: Vec<Said<'c>>,
+}
+
+impl Standing<'_> {
+    /// Does an override make another rule of it, or switch it off by itself?
+    pub fn overridden(&self) -> bool {
+        self.said.iter().any(|said| {
+            said.weight == Weight::Counts && !matches!(said.change, Change::Pack(_))
+        })
+    }
+
+    /// Who switched it off.
+    pub fn off_by(&self) -> Option<&Said<'_>> {
+        let off = |said: &&Said<'_>| {
+            said.weight == Weight::Counts
+                && matches!(said.change, Change::Enabled(false) | Change::Pack(false))
+        };
+        self.said.iter().find(off)
+    }
+}
+
+impl Said<'_> {
+    /// As it would be written on one line: `[override.amend] action = "deny"`.
+    pub fn text(&self, shipped: &Shipped) -> String {
+        let value = match self.change {
+            Change::Enabled(on) | Change::Pack(on) => on.to_string(),
+            _ => format!("\"{}\"", self.change.value()),
+        };
+        match self.change {
+            Change::Pack(_) => format!("[pack] {} = {value}", shipped.pack),
+            _ => format!("[override.{}] {} = {value}", shipped.id, self.change.key()),
+        }
+    }
+}
+
+impl Config {
+    /// Every shipped rule, in the order in which they give reasons.
+    pub fn standings(&self) -> Vec<Standing<'_>> {
+        let standing = |shipped: &'static Shipped| {
+            let own = shipped.rule()?;
+            let mut rule = Rc::clone(&own);
+            let mut said = Vec::new();
+            let enabled =
+                self.change(shipped.pack, Rc::make_mut(&mut rule), |one| said.push(one));
+            Some(Standing { shipped, own, rule, enabled, said })
+        };
+        shipped::RULES.iter().filter_map(standing).collect()
+    }
+
+    /// The profile and the file that sets it.
+    pub fn profile_from(&self) -> (Profile, Option<&Source>) {
+        let own = self.own_files().find(|source| source.file.profile.is_some());
+        let raised = || {
+            let raises = |source: &&Source| {
+                source.layer.is_project() && source.file.profile == Some(Profile::Strict)
+            };
+            self.sources.iter().filter(|source| source.refused.is_none()).find(raises)
+        };
+        let from = own.filter(|source| source.file.profile == Some(self.profile)).or_else(raised);
+        (self.profile, from)
+    }
 }
