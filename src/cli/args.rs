@@ -265,7 +265,9 @@ pub struct ExplainArgs {
 
 /// `hookctl packs`.
 #[derive(Debug, Args)]
-#[command(disable_help_subcommand = true, after_help = "\
+#[command(
+    disable_help_subcommand = true,
+    after_help = "\
 Examples:\n  \
     hookctl packs                           every pack: on or off, its rules, who changed what\n  \
     hookctl packs show git                  the rules of a pack\n  \
@@ -274,7 +276,8 @@ Examples:\n  \
 Exit status:\n  \
     0  printed\n  \
     1  no pack and no rule has that name\n  \
-    2  wrong usage, or it failed")]
+    2  wrong usage, or it failed"
+)]
 pub struct PacksArgs {
     /// What to show; none = list.
     #[command(subcommand)]

@@ -116,7 +116,8 @@ impl View<'_> {
     /// Name, on or off, rules by verdict, what files change.
     fn pack_line(&self, name: &str) -> String {
         let (on, from) = self.config.pack(name);
-        let word = if on { self.context.paint(GREEN, "on ") } else { self.context.paint(RED, "off") };
+        let word =
+            if on { self.context.paint(GREEN, "on ") } else { self.context.paint(RED, "off") };
         let mut line = format!("{} {word}  ", self.context.paint(BOLD, &format!("{name:<17}")));
         let mut verdicts: BTreeMap<Verb, usize> = BTreeMap::new();
         for (verb, _) in self.of(name).filter_map(|one| one.rule.verdict.as_ref()) {
@@ -216,8 +217,7 @@ impl View<'_> {
     fn rule(&self, one: &Standing<'_>) -> String {
         let (shipped, rule) = (one.shipped, &one.rule);
         let pack = format!("pack {}", shipped.pack);
-        let mut text =
-            format!("{}  {}, {pack}\n\n", self.head(one), rule.severity.name());
+        let mut text = format!("{}  {}, {pack}\n\n", self.head(one), rule.severity.name());
         let _ = writeln!(text, "{}\n", shipped.text);
         if rule.severity == crate::rule::Severity::Critical {
             text.push_str("Critical: it fires on what is only possible, too.\n");
@@ -288,9 +288,10 @@ impl View<'_> {
 
     fn rule_value(&self, one: &Standing<'_>) -> Value {
         let state = |rule: &Rule| {
-            let (verb, reason) = rule.verdict.as_ref().map_or(("", ""), |(verb, reason)| {
-                (verb.name(), reason.source())
-            });
+            let (verb, reason) = rule
+                .verdict
+                .as_ref()
+                .map_or(("", ""), |(verb, reason)| (verb.name(), reason.source()));
             (verb, reason.to_string(), rule.severity.name())
         };
         let (verdict, reason, severity) = state(&one.rule);

@@ -180,9 +180,9 @@ pub struct Standing<'c> {
 impl Standing<'_> {
     /// Does an override make another rule of it, or switch it off by itself?
     pub fn overridden(&self) -> bool {
-        self.said.iter().any(|said| {
-            said.weight == Weight::Counts && !matches!(said.change, Change::Pack(_))
-        })
+        self.said
+            .iter()
+            .any(|said| said.weight == Weight::Counts && !matches!(said.change, Change::Pack(_)))
     }
 
     /// Who switched it off.
@@ -216,8 +216,7 @@ impl Config {
             let own = shipped.rule()?;
             let mut rule = Rc::clone(&own);
             let mut said = Vec::new();
-            let enabled =
-                self.change(shipped.pack, Rc::make_mut(&mut rule), |one| said.push(one));
+            let enabled = self.change(shipped.pack, Rc::make_mut(&mut rule), |one| said.push(one));
             Some(Standing { shipped, own, rule, enabled, said })
         };
         shipped::RULES.iter().filter_map(standing).collect()
