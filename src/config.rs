@@ -10,10 +10,12 @@ use crate::effect::program::table::Program;
 use crate::event::{Event, Kind, KindSet};
 use crate::paths::{self, Paths};
 use crate::rule::fault::{Fault, Gravity};
-use crate::rule::file::{self, JournalConfig, Override, RuleFile};
+use crate::rule::file::{self, JournalConfig, RuleFile};
 use crate::rule::index::{self, Index};
 use crate::rule::{Layer, Profile, Rule, shipped};
 use crate::trust;
+
+pub mod standing;
 
 /// The largest rule file that is read, in bytes.
 const LARGEST: u64 = 4 << 20;
@@ -130,10 +132,9 @@ impl Config {
             .iter()
             .filter(|_| !self.only_files)
             .filter(|one| call.is_none_or(|(event, analysis)| one.concern.holds(event, analysis)))
-            .filter(|one| self.pack_enabled(one.pack))
             .filter_map(|one| {
                 let mut rule = one.rule()?;
-                let enabled = self.override_shipped(Rc::make_mut(&mut rule));
+                let enabled = self.change(one.pack, Rc::make_mut(&mut rule), |_| ());
                 enabled.then_some(rule)
             })
             .collect()
@@ -188,40 +189,6 @@ impl Config {
         }
         let effective = file.rules.iter().filter_map(|rule| effective(source, rule));
         self.rules.extend(effective);
-    }
-
-    /// The layers that may change shipped rules, highest authority first.
-    fn own_files(&self) -> impl Iterator<Item = &RuleFile> {
-        self.sources
-            .iter()
-            .filter(|source| !source.layer.is_project() && source.refused.is_none())
-            .map(|source| &source.file)
-    }
-
-    fn pack_enabled(&self, pack: &str) -> bool {
-        self.own_files()
-            .flat_map(|file| &file.packs)
-            .find(|(name, _)| name == pack)
-            .is_none_or(|(_, on)| *on)
-    }
-
-    /// Applies what files say of a shipped rule; false = it is switched off.
-    fn override_shipped(&self, rule: &mut Rule) -> bool {
-        let mut changes: Vec<&Override> =
-            self.own_files().flat_map(|file| &file.overrides).filter(|o| o.id == rule.id).collect();
-        // The highest authority has the last word.
-        changes.reverse();
-        let mut enabled = true;
-        for change in changes {
-            if let (Some(verb), Some((own, _))) = (change.action, &mut rule.verdict) {
-                *own = verb;
-            }
-            if let Some(severity) = change.severity {
-                rule.severity = severity;
-            }
-            enabled = change.enabled.unwrap_or(enabled);
-        }
-        enabled
     }
 
     /// What managed, user and trusted files say of programs, the highest authority first.

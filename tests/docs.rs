@@ -18,6 +18,9 @@ use hookctl::rule::file::{self, RULE_KEYS, TOP_KEYS};
 use hookctl::rule::template;
 use serde_json::Value;
 
+#[path = "docs/packs.rs"]
+mod packs;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

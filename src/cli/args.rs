@@ -11,7 +11,8 @@ const TOP: &str = "Examples:\n  \
     hookctl install                       guard every session of this user\n  \
     hookctl status                        is the guard in effect?\n  \
     hookctl explain --tool Bash -- 'rm -rf ~'   what would be answered, and why\n  \
-    hookctl check                         find every fault in the rule files\n\n\
+    hookctl check                         find every fault in the rule files\n  \
+    hookctl packs                         the rules that ship, and what your files change\n\n\
     Without a command: `hookctl status` on a terminal, `hookctl hook` elsewhere.\n\n\
     Exit status:\n  \
     0  all is well\n  \
@@ -79,6 +80,8 @@ pub enum Command {
     Pause(PauseArgs),
     /// End a pause.
     Resume,
+    /// List the shipped rules: their packs, what each stops, what your files change.
+    Packs(PacksArgs),
     /// Show past decisions.
     Log(LogArgs),
     /// Write a commented starter config.
@@ -354,6 +357,43 @@ pub struct PauseArgs {
     /// How long: 90s, 10m, 1h.
     #[arg(value_name = "DURATION", default_value = "10m")]
     pub duration: String,
+}
+
+/// `hookctl packs`.
+#[derive(Debug, Args)]
+#[command(
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:\n  \
+    hookctl packs                           every pack: on or off, its rules, who changed what\n  \
+    hookctl packs show git                  the rules of a pack\n  \
+    hookctl packs show force-push           one rule: its text, what files change, how to change it\n  \
+    hookctl packs --json | jq '.packs[] | select(.enabled | not).id'\n\n\
+Exit status:\n  \
+    0  printed\n  \
+    1  no pack and no rule has that name\n  \
+    2  wrong usage, or it failed"
+)]
+pub struct PacksArgs {
+    /// What to show; none = list.
+    #[command(subcommand)]
+    pub command: Option<PacksCommand>,
+    /// Print one JSON object.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What `hookctl packs` shows.
+#[derive(Debug, Subcommand)]
+pub enum PacksCommand {
+    /// List the packs.
+    List,
+    /// Show a pack with its rules, or one rule.
+    Show {
+        /// A pack or a shipped rule.
+        #[arg(value_name = "ID")]
+        id: String,
+    },
 }
 
 /// `hookctl log`.

@@ -18,6 +18,7 @@ pub mod explain;
 pub mod init;
 pub mod install;
 pub mod log;
+pub mod packs;
 pub mod pause;
 pub mod ping;
 pub mod scope;
@@ -128,6 +129,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Trust(args) => trust::run(&context, &args),
         Command::Pause(args) => pause::run(&context, &args),
         Command::Resume => pause::resume(&context),
+        Command::Packs(args) => packs::run(&context, &args),
         Command::Log(args) => log::run(&context, &args),
         Command::Init(args) => init::run(&context, &args),
         Command::Ping(args) => ping::run(&context, &args),

@@ -41,6 +41,11 @@ struct Report {
     files: Vec<FileReport>,
     guards: Vec<Guard>,
     config_faults: Vec<String>,
+    profile: &'static str,
+    /// Packs of shipped rules that files switch off.
+    packs_off: Vec<&'static str>,
+    /// Shipped rules that files switch off one by one.
+    rules_off: Vec<&'static str>,
     /// Seconds since 1970; none = nothing was ever judged.
     last_event: Option<LastEvent>,
     /// Seconds since 1970, while a pause lasts.
@@ -58,8 +63,7 @@ struct LastEvent {
 
 /// Faults of the rule files of all layers, one line each. What a repository brings and nobody has
 /// trusted breaks nothing.
-fn config_faults(context: &Context) -> Vec<String> {
-    let config = Config::load(&context.paths, &context.root, None);
+fn config_faults(config: &Config) -> Vec<String> {
     let refused = config.sources.iter().filter_map(|source| source.refused.clone());
     let faults = config.faults().filter(|(source, fault)| {
         source.trusted && source.refused.is_none() && fault.gravity == Gravity::Error
@@ -185,12 +189,14 @@ fn gather(context: &Context) -> Report {
     if twice {
         notes.push("more than one scope has hookctl: differing entries each judge".into());
     }
-    let config_faults = config_faults(context);
+    let config = Config::load(&context.paths, &context.root, None);
+    let config_faults = config_faults(&config);
     problems.extend(config_faults.iter().map(|fault| format!("rules: {fault}")));
     let paused_until = paused(&context.paths);
     if paused_until.is_some() {
         problems.push("paused: everything passes (`hookctl resume` ends it)".into());
     }
+    let (packs_off, rules_off) = super::packs::switched_off(&config);
     Report {
         version: env!("CARGO_PKG_VERSION"),
         agent: "claude",
@@ -199,6 +205,9 @@ fn gather(context: &Context) -> Report {
         notes,
         guards: guards(context),
         config_faults,
+        profile: config.profile.name(),
+        packs_off,
+        rules_off,
         last_event: last_event(&context.paths),
         paused_until,
         files,

@@ -147,7 +147,8 @@ impl OptionPattern {
             || bundle(&self.name).is_some_and(|mut letters| letters.any(|l| l == opt.name))
     }
 
-    fn holds(&self, command: &SubCommand) -> Truth {
+    /// `guess`: an argument known only at run time may be the option.
+    fn holds(&self, command: &SubCommand, guess: bool) -> Truth {
         let mut best = Truth::No;
         for opt in command.options.iter().filter(|opt| self.names(opt)) {
             best = best.or(match &self.value {
@@ -165,12 +166,11 @@ impl OptionPattern {
         {
             let all = letters.fold(Truth::Yes, |truth, letter| {
                 let single = OptionPattern { name: letter, value: None };
-                truth.and(single.holds(command))
+                truth.and(single.holds(command, guess))
             });
             best = best.or(all);
         }
-        // An argument known only at run time may be the option.
-        if best == Truth::No && command.args.iter().any(|arg| arg.text.is_none()) {
+        if guess && best == Truth::No && command.args.iter().any(|arg| arg.text.is_none()) {
             best = Truth::Maybe;
         }
         best
@@ -220,7 +220,9 @@ impl Concrete {
         }
         let mut truth = program.and(operands);
         for option in &self.options {
-            truth = truth.and(option.holds(command));
+            // Where the program is any, the option is all there is to know it by: a value that could
+            // be anything (`cat "$f"`) is no sign of it.
+            truth = truth.and(option.holds(command, self.program != "*"));
             if truth == Truth::No {
                 return Truth::No;
             }
@@ -456,6 +458,9 @@ mod tests {
         assert_eq!(hits("ls $", "ls"), Truth::Yes);
         assert_eq!(hits("ls $", "ls x"), Truth::No);
         assert_eq!(hits("git push --force", "git push ?"), Truth::Maybe);
+        // A pattern on any program goes by its option, which no unknown value is a sign of.
+        assert_eq!(hits("* --force", "git push ?"), Truth::No);
+        assert_eq!(hits("* --force", "git push --force ?"), Truth::Yes);
     }
 
     #[test]

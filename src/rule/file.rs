@@ -21,7 +21,7 @@ mod tables;
 pub use self::tables::{JournalConfig, Override, Remote};
 
 use self::check::{check_regexes, check_rule};
-use self::tables::{SEVERITIES, read_journal, read_override};
+use self::tables::{MODES, SEVERITIES, read_journal, read_override, read_packs};
 use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, did_you_mean};
 use super::reader::Reader;
@@ -61,7 +61,7 @@ pub const TOP_KEYS: &[(&str, &str)] = &[
     ("profile", "observe, guard or strict"),
     ("autopilot", "allow covered read-only and build commands"),
     ("pack", "switches shipped packs on and off"),
-    ("override", "changes shipped rules: action, severity, enabled"),
+    ("override", "changes shipped rules: action, severity, enabled, mode"),
     ("rule", "the rules"),
     ("remote", "servers to ask"),
     ("program", "what programs do"),
@@ -157,15 +157,11 @@ fn top(
             r.boolean(value);
         }
         "pack" => {
-            if let Some(table) = r.table(value, "pack") {
-                for (name, on) in table {
-                    if let Some(on) = r.boolean(on) {
-                        file.packs.push((name.get_ref().to_string(), on));
-                    }
-                }
-            }
+            ignored_here(key, layer, r);
+            read_packs(value, file, r);
         }
         "override" => {
+            ignored_here(key, layer, r);
             if let Some(table) = r.table(value, "override") {
                 for (id, body) in table {
                     read_override(id, body, file, r);
@@ -222,6 +218,18 @@ fn top(
     }
     if r.faults[before..].iter().any(|f| f.gravity == Gravity::Error) {
         file.broken = KindSet::ALL;
+    }
+}
+
+/// Warns of a table that counts in managed and user files only.
+fn ignored_here(key: &Spanned<toml::de::DeString<'_>>, layer: Layer, r: &mut Reader<'_>) {
+    if layer.is_project() {
+        r.warn(
+            "ignored-here",
+            format!("`{}` counts in managed and user files only", key.get_ref()),
+            Some("a project tightens with rules of its own and with profile = \"strict\"".into()),
+            key.span(),
+        );
     }
 }
 
@@ -389,9 +397,7 @@ fn read_key(
             rule.otherwise = r.one_of("otherwise", value, NAMES).unwrap_or_default();
         }
         "mode" => {
-            rule.observe = r
-                .one_of("mode", value, &[("observe", true), ("enforce", false)])
-                .unwrap_or_default();
+            rule.observe = r.one_of("mode", value, MODES).unwrap_or_default();
         }
         "severity" => {
             rule.severity = r.one_of("severity", value, SEVERITIES).unwrap_or_default();

@@ -107,6 +107,18 @@ pub enum Severity {
     Critical,
 }
 
+impl Severity {
+    /// As it is written in a rule.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Low => "low",
+            Severity::Medium => "medium",
+            Severity::High => "high",
+            Severity::Critical => "critical",
+        }
+    }
+}
+
 /// From which grade on a deny or ask fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Certainty {
@@ -263,6 +275,17 @@ pub enum Profile {
     Guard,
     /// Fires on possible effects and unknown reads too.
     Strict,
+}
+
+impl Profile {
+    /// As it is written in a file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Profile::Observe => "observe",
+            Profile::Guard => "guard",
+            Profile::Strict => "strict",
+        }
+    }
 }
 
 /// A regular expression, compiled when it is first asked.

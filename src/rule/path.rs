@@ -359,7 +359,7 @@ fn overlap_at(parts: &[Part], glob_path: &[&str]) -> Truth {
     let any = |starts: &mut dyn Iterator<Item = Truth>| starts.fold(Truth::No, Truth::or);
     match (parts.split_first(), glob_path.split_first()) {
         (None, _) => Truth::Yes,
-        (Some((Part::Any, rest)), _) if rest.is_empty() => Truth::from(!glob_path.is_empty()),
+        (Some((Part::Any, [])), _) => Truth::from(!glob_path.is_empty()),
         (Some((Part::Any, rest)), _) => {
             any(&mut (0..=glob_path.len()).map(|skip| overlap_at(rest, &glob_path[skip..])))
         }

@@ -1,6 +1,7 @@
 //! Every rule on the kind of event at hand: did it match, and if not, why not?
 
 use super::report::Report;
+use crate::config::standing::Standing;
 use crate::effect::{self, Effect, Grade, Word};
 use crate::engine::{Case, Match};
 use crate::rule::condition::{Conditions, Subject};
@@ -79,13 +80,12 @@ impl Report<'_> {
                 }
             }
         }
-        for one in shipped::RULES.iter() {
-            if shipped_rules.iter().all(|rule| rule.id != one.id)
-                && let Some(rule) = one.rule()
-                && rule.on.contains(self.dry.event.kind)
-            {
-                out.push(off(&rule, "switched off"));
-            }
+        let speaks = |one: &Standing<'_>| !one.enabled && one.rule.on.contains(self.dry.event.kind);
+        for one in self.config.standings().iter().filter(|one| speaks(one)) {
+            let why = one.off_by().map(|said| {
+                format!("{} in {}", said.text(one.shipped), said.source.path.display())
+            });
+            out.push(off(&one.rule, why.as_deref().unwrap_or("switched off")));
         }
         out.sort_by_key(|rule| !rule.matched);
         out

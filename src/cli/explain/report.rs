@@ -118,7 +118,7 @@ impl Report<'_> {
             let layer = source.layer.name();
             lines.push(format!("{layer:<7} {path}  {rules} rule{plural}{state}"));
         }
-        lines.push(format!("profile {:?}", self.config.profile).to_lowercase());
+        lines.push(format!("profile {}", self.config.profile.name()));
         lines
     }
 
@@ -354,7 +354,7 @@ impl Report<'_> {
         json!({
             "project": self.dry.place.project,
             "cwd": self.dry.place.cwd,
-            "profile": format!("{:?}", self.config.profile).to_lowercase(),
+            "profile": self.config.profile.name(),
             "paused": self.dry.paused,
             "layers": layers,
             "agent": self.dry.agent.id(),

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::super::{BOLD, Context, GREEN, RED, YELLOW, install};
 use super::file::State;
 use super::{Report, now};
+use crate::rule::Profile;
 
 /// The report for people.
 pub(super) fn show(context: &Context, report: &Report) -> String {
@@ -51,6 +52,14 @@ pub(super) fn show(context: &Context, report: &Report) -> String {
         let problem = context.paint(YELLOW, &problem);
         let who = format!("{} ({}){known}", guard.event, guard.scope);
         line("also runs", &format!("{who}: {}{problem}", guard.command));
+    }
+    let observes = report.profile == Profile::Observe.name();
+    let profile = format!("{} (no shipped rule is enforced)", report.profile);
+    line("profile", if observes { &profile } else { report.profile });
+    for (what, off) in [("packs off", &report.packs_off), ("rules off", &report.rules_off)] {
+        if !off.is_empty() {
+            line(what, &install::fold(off, 70, &" ".repeat(12)));
+        }
     }
     let last = match &report.last_event {
         None => "none yet".to_string(),

@@ -24,6 +24,8 @@ pub struct Override {
     pub severity: Option<Severity>,
     /// False = switched off.
     pub enabled: Option<bool>,
+    /// True = evaluated and journalled, not enforced.
+    pub observe: Option<bool>,
     /// Where in the file.
     pub span: Range<usize>,
 }
@@ -64,14 +66,11 @@ pub(super) fn read_override(
     let mut out = Override { id: id.get_ref().to_string(), span: id.span(), ..Override::default() };
     for (key, value) in table {
         match key.get_ref().as_ref() {
-            "action" => {
-                const NAMES: &[(&str, Verb)] =
-                    &[("deny", Verb::Deny), ("ask", Verb::Ask), ("allow", Verb::Allow)];
-                out.action = r.one_of("action", value, NAMES);
-            }
+            "action" => out.action = read_action(value, r),
             "severity" => out.severity = r.one_of("severity", value, SEVERITIES),
             "enabled" => out.enabled = r.boolean(value),
-            other => r.unknown_key(other, key.span(), ["action", "severity", "enabled"]),
+            "mode" => out.observe = r.one_of("mode", value, MODES),
+            other => r.unknown_key(other, key.span(), ["action", "severity", "enabled", "mode"]),
         }
     }
     if !shipped::RULES.iter().any(|rule| rule.id == out.id) {
@@ -79,12 +78,52 @@ pub(super) fn read_override(
         r.warn(
             "unknown-rule",
             format!("no shipped rule is called `{}`", out.id),
-            hint.map(|h| format!("did you mean `{h}`?")),
+            Some(match hint {
+                Some(hint) => format!("did you mean `{hint}`?"),
+                None => "`hookctl packs show PACK` lists a pack's rules".into(),
+            }),
             id.span(),
         );
     }
     file.overrides.push(out);
 }
+
+/// A shipped rule may ask where it denied, and the other way round. As an allow its conditions would
+/// let pass everything that they were written to stop.
+fn read_action(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<Verb> {
+    const NAMES: &[(&str, Verb)] = &[("deny", Verb::Deny), ("ask", Verb::Ask)];
+    let (text, span) = r.string(value)?;
+    let found = NAMES.iter().find(|(name, _)| *name == text).map(|(_, verb)| *verb);
+    if found.is_none() {
+        let hint = "write \"deny\" or \"ask\"; `enabled = false` switches the rule off, \
+                    `mode = \"observe\"` only journals";
+        let message = format!("`{text}` is no action of a shipped rule");
+        r.fault("bad-action", message, Some(hint.into()), span);
+    }
+    found
+}
+
+/// `[pack]`: name and on or off.
+pub(super) fn read_packs(value: &Spanned<DeValue<'_>>, file: &mut RuleFile, r: &mut Reader<'_>) {
+    let Some(table) = r.table(value, "pack") else { return };
+    for (name, on) in table {
+        let known = || shipped::PACKS.iter().map(|(known, _)| *known);
+        let text = name.get_ref().as_ref();
+        if known().all(|known| known != text) {
+            let hint = match did_you_mean(text, known()) {
+                Some(hint) => format!("did you mean `{hint}`?"),
+                None => "`hookctl packs` lists them".into(),
+            };
+            r.warn("unknown-pack", format!("no pack is called `{text}`"), Some(hint), name.span());
+        }
+        if let Some(on) = r.boolean(on) {
+            file.packs.push((text.to_string(), on));
+        }
+    }
+}
+
+/// Whether a rule is enforced: `mode`.
+pub(super) const MODES: &[(&str, bool)] = &[("observe", true), ("enforce", false)];
 
 pub(super) const SEVERITIES: &[(&str, Severity)] = &[
     ("low", Severity::Low),

@@ -210,15 +210,19 @@ static int xargs(char **argv) {
 }
 
 static int find(char **argv) {
-    char *starts[16], *found[40];
-    int n = 0, count = 0, acted = 0;
+    char *starts[16], *found[60];
+    int n = 0, count = 0, acted = 0, tested = 0;
     while (*argv && (*argv)[0] == '-' && among(*argv, "-L -P -H")) argv++;
     while (*argv && !strchr("-(!", (*argv)[0]) && n < 16) starts[n++] = *argv++;
     if (n == 0) starts[n++] = ".";
+    for (char **a = argv; *a && !among(*a, "-exec -execdir -ok -okdir"); a++)
+        tested |= (*a)[0] == '-' && !among(*a, "-print -print0 -depth -delete -xdev -mount");
     for (int i = 0; i < n; i++) {
         const char *slash = starts[i][strlen(starts[i]) - 1] == '/' ? "" : "/";
         char *one, *two;
         if (asprintf(&one, "%s%sone.txt", starts[i], slash) < 0 || asprintf(&two, "%s%ssub/two words", starts[i], slash) < 0) exit(1);
+        // Without a test the start is among what is found.
+        if (!tested) found[count++] = starts[i];
         found[count++] = one;
         found[count++] = two;
     }
@@ -242,7 +246,7 @@ static int find(char **argv) {
                     if (many && is(words[k], "{}")) for (int j = 0; j < count; j++) command[m++] = found[j];
                     // The analysis takes a name inside shell text for one word without marks, as all who
                     // write `sh -c 'rm {}'` do; other names there could be any command at all.
-                    else command[m++] = replaced(words[k], "{}", found[strpbrk(words[k], " \n") ? i & ~1 : i]);
+                    else command[m++] = replaced(words[k], "{}", found[strpbrk(words[k], " \n") && strchr(found[i], ' ') ? i - 1 : i]);
                 }
                 start(command);
             }

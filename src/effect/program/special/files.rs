@@ -63,7 +63,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                     };
                     run(&found(start));
                     // Without a test the start itself is among what is found.
-                    if !filtered && command.iter().any(|a| a.plain() == Some("{}")) {
+                    if !filtered && command.iter().any(|a| a.start().contains("{}")) {
                         run(start);
                     }
                 }

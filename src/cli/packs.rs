@@ -1,0 +1,380 @@
+//! `hookctl packs`: the rules that ship, and what managed and user files make of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use toml::de::{DeTable, DeValue};
+
+use super::args::{PacksArgs, PacksCommand};
+use super::install::fold;
+use super::{BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, print, short};
+use crate::config::standing::{Change, Said, Standing, Weight};
+use crate::config::{Config, Source};
+use crate::rule::fault::{did_you_mean, position};
+use crate::rule::shipped::{PACKS, RULES};
+use crate::rule::{Profile, Rule};
+use crate::verdict::Verb;
+
+/// The width of what is folded.
+const WIDTH: usize = 84;
+
+/// Prints the list, a pack or a rule.
+///
+/// # Errors
+/// Where stdout cannot be written.
+pub fn run(context: &Context, args: &PacksArgs) -> Result<Exit> {
+    let config = Config::load(&context.paths, &context.root, None);
+    let view = View { context, config: &config, standings: config.standings() };
+    let (text, value) = match &args.command {
+        None | Some(PacksCommand::List) => (view.list(), view.list_value()),
+        Some(PacksCommand::Show { id }) => {
+            if let Some((name, sentence)) = PACKS.iter().find(|(name, _)| name == id) {
+                (view.pack(name, sentence), view.pack_value(name, sentence, true))
+            } else if let Some(one) = view.standings.iter().find(|one| one.shipped.id == id) {
+                (view.rule(one), view.rule_value(one))
+            } else {
+                let known = PACKS.iter().map(|(name, _)| *name);
+                let hint = match did_you_mean(id, known.chain(RULES.iter().map(|one| one.id))) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "`hookctl packs` lists the packs".into(),
+                };
+                complain(&format!("no pack and no shipped rule is called `{id}`: {hint}"));
+                return Ok(Exit::Found);
+            }
+        }
+    };
+    match args.json {
+        true => print(&format!("{}\n", serde_json::to_string_pretty(&value)?)),
+        false => print(&text),
+    }
+}
+
+/// The packs that are off and the rules that are off by themselves, by name.
+pub(super) fn switched_off(config: &Config) -> (Vec<&'static str>, Vec<&'static str>) {
+    let packs = PACKS.iter().map(|(name, _)| *name).filter(|name| !config.pack(name).0);
+    let packs: Vec<&str> = packs.collect();
+    let off = config.standings().into_iter().filter(|one| !one.enabled);
+    let off = off.map(|one| one.shipped).filter(|one| !packs.contains(&one.pack));
+    let rules = off.map(|one| one.id).collect();
+    (packs, rules)
+}
+
+struct View<'a> {
+    context: &'a Context,
+    config: &'a Config,
+    standings: Vec<Standing<'a>>,
+}
+
+impl View<'_> {
+    fn of<'s>(&'s self, pack: &'s str) -> impl Iterator<Item = &'s Standing<'s>> {
+        self.standings.iter().filter(move |one| one.shipped.pack == pack)
+    }
+
+    fn observing(&self, rule: &Rule) -> bool {
+        rule.observe || self.config.profile == Profile::Observe
+    }
+
+    // ---- for people -----------------------------------------------------------------------
+
+    fn list(&self) -> String {
+        let mut packs = PACKS.to_vec();
+        packs.sort_unstable();
+        let mut text = String::new();
+        if let Some(line) = self.profile_line() {
+            let _ = writeln!(text, "{line}\n");
+        }
+        for (name, sentence) in packs {
+            let indent = " ".repeat(23);
+            let words: Vec<&str> = sentence.split(' ').collect();
+            let sentence = fold(&words, WIDTH - 10, &indent);
+            let _ = writeln!(text, "{}\n{indent}{sentence}", self.pack_line(name));
+        }
+        let _ = writeln!(
+            text,
+            "\n{} packs, {} rules. `hookctl packs show ID` shows a pack or a rule.",
+            PACKS.len(),
+            RULES.len()
+        );
+        text
+    }
+
+    /// Where the profile is not the usual one: what it does.
+    fn profile_line(&self) -> Option<String> {
+        let (profile, from) = self.config.profile_from();
+        let what = match profile {
+            Profile::Guard => return None,
+            Profile::Observe => "no shipped rule is enforced, all are journalled",
+            Profile::Strict => "rules fire on possible effects, too",
+        };
+        let from = from.map(|source| format!(" ({})", self.place(source, &["profile"])));
+        let name = self.context.paint(YELLOW, &format!("profile {}", profile.name()));
+        Some(format!("{name}: {what}{}", from.unwrap_or_default()))
+    }
+
+    /// Name, on or off, rules by verdict, what files change.
+    fn pack_line(&self, name: &str) -> String {
+        let (on, from) = self.config.pack(name);
+        let word =
+            if on { self.context.paint(GREEN, "on ") } else { self.context.paint(RED, "off") };
+        let mut line = format!("{} {word}  ", self.context.paint(BOLD, &format!("{name:<17}")));
+        let mut verdicts: BTreeMap<Verb, usize> = BTreeMap::new();
+        for (verb, _) in self.of(name).filter_map(|one| one.rule.verdict.as_ref()) {
+            *verdicts.entry(*verb).or_default() += 1;
+        }
+        let counts = verdicts.iter().rev().map(|(verb, many)| format!("{many} {}", verb.name()));
+        line.push_str(&counts.collect::<Vec<_>>().join(", "));
+        let enabled = self.of(name).filter(|one| one.enabled);
+        let changes = match on {
+            true => [
+                ("switched off", self.of(name).filter(|one| !one.enabled).count()),
+                ("overridden", enabled.filter(|one| one.overridden()).count()),
+            ],
+            false => [("kept on", enabled.count()), ("", 0)],
+        };
+        let changes = changes.iter().filter(|(_, many)| *many > 0);
+        let changes: String = changes.map(|(what, many)| format!(", {many} {what}")).collect();
+        line.push_str(&self.context.paint(YELLOW, &changes));
+        if let Some(source) = from {
+            let place = self.place(source, &["pack", name]);
+            line.push_str(&self.context.paint(FAINT, &format!("  ({place})")));
+        }
+        line
+    }
+
+    fn pack(&self, name: &str, sentence: &str) -> String {
+        let mut text = format!("{}\n{sentence}\n", self.pack_line(name));
+        if let Some(line) = self.profile_line() {
+            let _ = writeln!(text, "{line}");
+        }
+        for one in self.of(name) {
+            let _ = write!(text, "\n{}", self.entry(one));
+        }
+        let _ = writeln!(
+            text,
+            "\n`hookctl packs show RULE` shows how to change one. All of it off, in {}:\n\n    \
+             [pack]\n    {name} = false",
+            short(self.context, &self.context.paths.user_config())
+        );
+        text
+    }
+
+    /// A rule of a pack: verdict, reason, conditions, what files change.
+    fn entry(&self, one: &Standing<'_>) -> String {
+        let mut text = format!("{}  {}\n", self.head(one), one.own.severity.name());
+        let mut body = String::new();
+        conditions(one.shipped.text, &mut |key, value| match key {
+            "deny" | "ask" | "allow" => body.insert_str(0, &folded("", value)),
+            "severity" | "danger" => {}
+            key => body.push_str(&folded(key, value)),
+        });
+        text.push_str(&body);
+        for line in self.change_lines(one, false) {
+            let _ = writeln!(text, "    {:<10}{line}", "changed");
+        }
+        text
+    }
+
+    fn head(&self, one: &Standing<'_>) -> String {
+        let verb = one.rule.verdict.as_ref().map_or("-", |(verb, _)| verb.name());
+        let sgr = match verb {
+            "deny" => RED,
+            "allow" => GREEN,
+            _ => YELLOW,
+        };
+        let id = self.context.paint(BOLD, &format!("{:<22}", one.shipped.id));
+        let word = match (one.enabled, self.observing(&one.rule)) {
+            (false, _) => self.context.paint(FAINT, "off"),
+            (true, true) => self.context.paint(FAINT, &format!("{verb} (observed)")),
+            (true, false) => self.context.paint(sgr, verb),
+        };
+        format!("{id} {word}")
+    }
+
+    /// What files say of the rule and, where that is asked for, what switches its pack off.
+    fn change_lines(&self, one: &Standing<'_>, pack: bool) -> Vec<String> {
+        let line = |said: &Said<'_>| {
+            let path: &[&str] = match said.change {
+                Change::Pack(_) => &["pack", one.shipped.pack],
+                change => &["override", one.shipped.id, change.key()],
+            };
+            let place = self.place(said.source, path);
+            let weight = match said.weight {
+                Weight::Counts => String::new(),
+                other => self.context.paint(YELLOW, &format!("; does not count: {}", why(other))),
+            };
+            let place = self.context.paint(FAINT, &format!("({place})"));
+            format!("{} {place}{weight}", said.text(one.shipped))
+        };
+        let tells = |said: &&Said<'_>| match said.change {
+            Change::Pack(on) => pack && !on,
+            _ => true,
+        };
+        one.said.iter().filter(tells).map(line).collect()
+    }
+
+    fn rule(&self, one: &Standing<'_>) -> String {
+        let (shipped, rule) = (one.shipped, &one.rule);
+        let pack = format!("pack {}", shipped.pack);
+        let mut text = format!("{}  {}, {pack}\n\n", self.head(one), rule.severity.name());
+        let _ = writeln!(text, "{}\n", shipped.text);
+        if rule.severity == crate::rule::Severity::Critical {
+            text.push_str("Critical: it fires on what is only possible, too.\n");
+        }
+        if let Some(line) = self.profile_line() {
+            let _ = writeln!(text, "{line}");
+        }
+        let changes = self.change_lines(one, true);
+        if changes.is_empty() {
+            text.push_str("No file changes it.");
+        } else {
+            text.push_str("Changed by\n");
+            for line in changes {
+                let _ = writeln!(text, "    {line}");
+            }
+        }
+        let other = match one.own.verdict {
+            Some((Verb::Ask, _)) => "deny",
+            _ => "ask",
+        };
+        let _ = write!(
+            text,
+            "\nTo change it, in {} (one of these is enough):\n\n    [override.{}]\n    \
+             action = \"{other}\"\n    severity = \"{}\"\n    mode = \"observe\"     # only journal\n    \
+             enabled = false      # off\n",
+            short(self.context, &self.context.paths.user_config()),
+            shipped.id,
+            if one.own.severity.name() == "high" { "critical" } else { "high" },
+        );
+        text
+    }
+
+    /// The file, and the line where that key stands in it.
+    fn place(&self, source: &Source, key: &[&str]) -> String {
+        let file = short(self.context, &source.path);
+        match line(&source.text, key) {
+            Some(line) => format!("{file}:{line}"),
+            None => file,
+        }
+    }
+
+    // ---- for programs ---------------------------------------------------------------------
+
+    fn list_value(&self) -> Value {
+        let packs = PACKS.iter().map(|(name, sentence)| self.pack_value(name, sentence, false));
+        let (profile, from) = self.config.profile_from();
+        json!({
+            "profile": profile.name(),
+            "profile_from": from.map(|source| &source.path),
+            "packs": packs.collect::<Vec<_>>(),
+        })
+    }
+
+    fn pack_value(&self, name: &str, sentence: &str, whole: bool) -> Value {
+        let (enabled, from) = self.config.pack(name);
+        let rules = self.of(name).map(|one| match whole {
+            true => self.rule_value(one),
+            false => json!({ "id": one.shipped.id, "enabled": one.enabled }),
+        });
+        json!({
+            "id": name,
+            "description": sentence,
+            "enabled": enabled,
+            "enabled_from": from.map(|source| &source.path),
+            "rules": rules.collect::<Vec<_>>(),
+        })
+    }
+
+    fn rule_value(&self, one: &Standing<'_>) -> Value {
+        let state = |rule: &Rule| {
+            let (verb, reason) = rule
+                .verdict
+                .as_ref()
+                .map_or(("", ""), |(verb, reason)| (verb.name(), reason.source()));
+            (verb, reason.to_string(), rule.severity.name())
+        };
+        let (verdict, reason, severity) = state(&one.rule);
+        let (own_verdict, _, own_severity) = state(&one.own);
+        let changes = one.said.iter().map(|said| {
+            json!({
+                "file": said.source.path,
+                "layer": said.source.layer.name(),
+                "key": said.change.key(),
+                "value": said.change.value(),
+                "counts": said.weight == Weight::Counts,
+            })
+        });
+        json!({
+            "id": one.shipped.id,
+            "pack": one.shipped.pack,
+            "enabled": one.enabled,
+            "enforced": one.enabled && !self.observing(&one.rule),
+            "verdict": verdict,
+            "severity": severity,
+            "reason": reason,
+            "shipped": { "verdict": own_verdict, "severity": own_severity, "text": one.shipped.text },
+            "changes": changes.collect::<Vec<_>>(),
+        })
+    }
+}
+
+const fn why(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Counts => "",
+        Weight::Settled => "settled already by a higher file, or by the rule's own override",
+        Weight::Held => "the managed file holds the rule, and this would loosen it",
+    }
+}
+
+/// A key with its value in lines that are folded.
+fn folded(key: &str, value: &str) -> String {
+    let words: Vec<&str> = value.split(' ').collect();
+    match key {
+        "" => format!("    {}\n", fold(&words, WIDTH, "    ")),
+        _ => format!("    {key:<10}{}\n", fold(&words, WIDTH - 10, &" ".repeat(14))),
+    }
+}
+
+/// The keys of a rule with their values in short.
+fn conditions(rule: &str, take: &mut dyn FnMut(&str, &str)) {
+    fn value(found: &DeValue<'_>) -> String {
+        match found {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Boolean(flag) => flag.to_string(),
+            DeValue::Array(items) => {
+                items.iter().map(|item| value(item.get_ref())).collect::<Vec<_>>().join(", ")
+            }
+            DeValue::Table(table) => {
+                let one = |(key, found): (_, &toml::Spanned<DeValue<'_>>)| {
+                    let key: &toml::Spanned<toml::de::DeString<'_>> = key;
+                    format!("{} {}", key.get_ref(), value(found.get_ref()))
+                };
+                table.iter().map(one).collect::<Vec<_>>().join("; ")
+            }
+            DeValue::Integer(number) => number.as_str().to_string(),
+            _ => String::new(),
+        }
+    }
+    let Ok(table) = DeTable::parse(rule) else { return };
+    let rules = table.get_ref().iter().next().and_then(|(_, rules)| rules.get_ref().as_table());
+    let body = rules.and_then(|rules| rules.iter().next()?.1.get_ref().as_table());
+    for (key, found) in body.into_iter().flat_map(|body| body.iter()) {
+        take(key.get_ref(), &value(found.get_ref()));
+    }
+}
+
+/// The line where a key of a file stands, from 1.
+fn line(text: &str, path: &[&str]) -> Option<usize> {
+    let parsed = DeTable::parse(text).ok()?;
+    let mut table = parsed.get_ref();
+    let (last, tables) = path.split_last()?;
+    let find = |table: &DeTable<'_>, name: &str| {
+        table.keys().find(|key| key.get_ref() == name).map(|key| key.span().start)
+    };
+    for name in tables {
+        let (_, found) = table.iter().find(|(key, _)| key.get_ref() == name)?;
+        table = found.get_ref().as_table()?;
+    }
+    find(table, last).map(|start| position(text, start).line)
+}
