@@ -105,6 +105,7 @@ impl<'a> Case<'a> {
             found.whole = true;
             return Some(found);
         }
+        let mut sure = false;
         for (at, effect) in self.analysis.effects.iter().enumerate() {
             let truth = rule.conditions.effect(&s, effect);
             if truth == Truth::No || relaxed(Some(effect)) {
@@ -116,9 +117,13 @@ impl<'a> Case<'a> {
                 (Grade::Unknown, _) => self.fires_on_unknown(rule, effect.word),
             };
             if fires {
+                sure |= effect.grade == Grade::Certain && truth == Truth::Yes;
                 found.unknown |= effect.grade == Grade::Unknown;
                 found.effects.push(at);
             }
+        }
+        if !sure && self.only_strict(rule) {
+            found.verb = Some(Verb::Ask);
         }
         (!found.effects.is_empty()).then_some(found)
     }
@@ -127,6 +132,15 @@ impl<'a> Case<'a> {
         self.profile == Profile::Strict
             || rule.certainty == Certainty::Possible
             || (rule.layer() == Layer::Pack && rule.severity == Severity::Critical)
+    }
+
+    /// Is it the profile alone that makes this shipped deny fire on what is only possible? Then a
+    /// human decides: a search through the project may well meet a key, but hardly ever does.
+    fn only_strict(&self, rule: &Rule) -> bool {
+        matches!(rule.verdict, Some((Verb::Deny, _)))
+            && rule.layer() == Layer::Pack
+            && rule.severity != Severity::Critical
+            && rule.certainty != Certainty::Possible
     }
 
     /// A rule on that very word fires on what is not understood; the shipped ones leave it to
