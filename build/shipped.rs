@@ -26,6 +26,8 @@ pub fn generate(out: &Path) {
     );
     let mut rules =
         String::from("/// Every shipped rule, in file order.\npub static RULES: &[Shipped] = &[\n");
+    let mut called: Vec<(String, usize)> = Vec::new();
+    let mut count = 0;
     for path in &files {
         println!("cargo:rerun-if-changed={}", path.display());
         let name = path.file_stem().and_then(|stem| stem.to_str()).expect("a pack has a name");
@@ -34,15 +36,35 @@ pub fn generate(out: &Path) {
         let sentence =
             first.unwrap_or_else(|| panic!("{name}: the first line says what it is for"));
         let _ = writeln!(packs, "    ({name:?}, {sentence:?}),");
-        rule_lines(name, &text, &mut rules);
+        rule_lines(name, &text, &mut rules, &mut called, &mut count);
     }
     packs.push_str("];\n");
     rules.push_str("];\n");
-    fs::write(out.join("shipped.rs"), packs + &rules).expect("the output directory can be written");
+    called.sort();
+    let mut names = String::new();
+    let mut places = String::new();
+    for (name, rule) in &called {
+        let _ = write!(places, "({}, {rule}), ", names.len());
+        names.push_str(name);
+    }
+    let called = format!(
+        "/// The programs of the rules' commands, sorted, one behind the other.\n\
+         static NAMES: &str = {names:?};\n\
+         /// Where each begins, and the place of its rule.\n\
+         static CALLED: &[(u16, u8)] = &[{places}];\n"
+    );
+    fs::write(out.join("shipped.rs"), packs + &rules + &called)
+        .expect("the output directory can be written");
 }
 
 /// One line for each rule of a pack.
-fn rule_lines(pack: &str, text: &str, code: &mut String) {
+fn rule_lines(
+    pack: &str,
+    text: &str,
+    code: &mut String,
+    called: &mut Vec<(String, usize)>,
+    count: &mut usize,
+) {
     let table: toml::Table = text.parse().unwrap_or_else(|fault| panic!("{pack}: {fault}"));
     let rules = table["rule"].as_table().expect("a pack has rules");
     for chunk in chunks(text) {
@@ -52,7 +74,7 @@ fn rule_lines(pack: &str, text: &str, code: &mut String) {
         let commands = strings(rule.get("command"));
         let programs: Option<Vec<Vec<String>>> =
             commands.iter().map(|pattern| programs(pattern)).collect();
-        let programs = programs.unwrap_or_default().concat();
+        let programs = unique(programs.unwrap_or_default().concat());
         let effects: Vec<String> = strings(rule.get("effect"))
             .iter()
             .flat_map(|word| match word.as_str() {
@@ -74,13 +96,16 @@ fn rule_lines(pack: &str, text: &str, code: &mut String) {
             .filter(|pattern| !pattern.starts_with('!'))
             .map(|pattern| needle(&pattern))
             .collect();
+        let by_program = !programs.is_empty();
+        called.extend(programs.into_iter().map(|program| (program, *count)));
+        *count += 1;
         let _ = writeln!(
             code,
-            "    Shipped {{ id: {id:?}, pack: {pack:?}, concern: Concern {{ on: {on:?}, tools: {:?}, \
-             words: {:?}, programs: {:?}, needles: {:?}, kind: {:?} }}, text: {chunk:?} }},",
+            "    Shipped {{ id: {id:?}, pack: {pack:?}, by_program: {by_program}, concern: Concern \
+             {{ on: {on:?}, tools: {:?}, words: {:?}, programs: \"\", needles: {:?}, kind: {:?} }}, \
+             text: {chunk:?} }},",
             strings(rule.get("tool")).join(","),
             unique(effects).join(","),
-            unique(programs).join(","),
             unique(named).join("|"),
             if unknown { "unknown" } else { "shipped" },
         );

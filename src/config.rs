@@ -12,7 +12,8 @@ use crate::paths::{self, Paths};
 use crate::rule::fault::{Fault, Gravity};
 use crate::rule::file::{self, JournalConfig, RuleFile};
 use crate::rule::index::{self, Index};
-use crate::rule::{Layer, Profile, Rule, shipped};
+use crate::rule::shipped::{self, Shipped};
+use crate::rule::{Layer, Profile, Rule};
 use crate::trust;
 
 pub mod standing;
@@ -128,10 +129,15 @@ impl Config {
 
     /// The shipped rules that could speak of the call; all of them where there is none.
     pub fn shipped(&self, call: Option<(&Event, &Analysis)>) -> Vec<Rc<Rule>> {
-        shipped::RULES
-            .iter()
-            .filter(|_| !self.only_files)
-            .filter(|one| call.is_none_or(|(event, analysis)| one.concern.holds(event, analysis)))
+        if self.only_files {
+            return Vec::new();
+        }
+        let concerned: Vec<&Shipped> = match call {
+            Some((event, analysis)) => shipped::concerned(event, analysis).collect(),
+            None => shipped::RULES.iter().collect(),
+        };
+        concerned
+            .into_iter()
             .filter_map(|one| {
                 let mut rule = one.rule()?;
                 let enabled = self.change(one.pack, Rc::make_mut(&mut rule), |_| ());

@@ -73,7 +73,8 @@ impl<'t> Concern<'t> {
         }
     }
 
-    fn says(&self, word: Word) -> bool {
+    /// Does `effect` name the word?
+    pub fn says(&self, word: Word) -> bool {
         listed(self.words, word.text())
             || matches!(word, Word::Named(name)
                 if items(self.words).any(|own| own.strip_suffix('*').is_some_and(|d| name.starts_with(d))))
@@ -93,24 +94,21 @@ impl<'t> Concern<'t> {
     fn could_run(&self, command: &SubCommand) -> bool {
         command.name.is_empty()
             || items(self.programs).any(|item| match item.split_once(' ') {
-                Some(("*", option)) => {
-                    command
-                        .options
-                        .iter()
-                        .any(|opt| opt.name == option || opt.aliases.contains(&option))
-                        || command.args.iter().any(|arg| arg.text.is_none())
-                }
-                // The operand must be among the arguments, or one of them is not known.
-                Some((program, operand)) => {
-                    program == command.name
-                        && command
-                            .args
-                            .iter()
-                            .any(|arg| arg.text.as_deref().is_none_or(|text| text == operand))
+                Some((program, word)) => {
+                    (program == "*" || program == command.name) && says(command, program, word)
                 }
                 None => item == command.name,
             })
     }
+}
+
+/// Does a call of that program, `*` for any, hold the word that a pattern asks for: the operand, or
+/// for any program the option? An operand that is not known could be it.
+pub fn says(command: &SubCommand, program: &str, word: &str) -> bool {
+    if program == "*" {
+        return command.options.iter().any(|opt| opt.name == word || opt.aliases.contains(&word));
+    }
+    command.args.iter().any(|arg| arg.text.as_deref().is_none_or(|text| text == word))
 }
 
 fn listed(list: &str, name: &str) -> bool {

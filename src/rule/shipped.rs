@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use super::concern::Concern;
+use super::concern::{self, Concern};
 use super::{Layer, Rule, file};
+use crate::effect::{Analysis, Word};
+use crate::event::Event;
 
 /// A shipped rule and what the build knows of it.
 #[derive(Debug)]
@@ -13,6 +15,8 @@ pub struct Shipped {
     pub id: &'static str,
     /// The pack it belongs to.
     pub pack: &'static str,
+    /// It names the programs that it speaks of: they stand in `CALLED`, not in `concern`.
+    pub by_program: bool,
     /// What it could concern.
     pub concern: Concern<'static>,
     /// Its TOML, header included.
@@ -30,16 +34,97 @@ impl Shipped {
     }
 }
 
+/// The rules that could speak of the call, in file order.
+pub fn concerned(event: &Event, analysis: &Analysis) -> impl Iterator<Item = &'static Shipped> {
+    let called = called(analysis);
+    let mut words: Vec<Word> = Vec::new();
+    for effect in &analysis.effects {
+        if !words.contains(&effect.word) {
+            words.push(effect.word);
+        }
+    }
+    RULES
+        .iter()
+        .enumerate()
+        .filter(move |(at, one)| {
+            (!one.by_program || called.get(*at).is_none_or(|named| *named))
+                && (one.concern.words.is_empty()
+                    || words.iter().any(|word| one.concern.says(*word)))
+                && one.concern.holds(event, analysis)
+        })
+        .map(|(_, one)| one)
+}
+
+/// Which rules name one of the programs that the call runs. Empty = all could.
+fn called(analysis: &Analysis) -> Vec<bool> {
+    let mut named = vec![false; RULES.len()];
+    for command in &analysis.commands {
+        if command.name.is_empty() {
+            return Vec::new();
+        }
+        for program in [command.name.as_str(), "*"] {
+            for at in place(program)..CALLED.len() {
+                let Some(rest) = name(at).strip_prefix(program) else { break };
+                if rest.is_empty()
+                    || rest
+                        .strip_prefix(' ')
+                        .is_some_and(|word| concern::says(command, program, word))
+                {
+                    named[usize::from(CALLED[at].1)] = true;
+                }
+            }
+        }
+    }
+    named
+}
+
+/// The name at that place of `CALLED`.
+fn name(at: usize) -> &'static str {
+    let end = CALLED.get(at + 1).map_or(NAMES.len(), |next| usize::from(next.0));
+    &NAMES[usize::from(CALLED[at].0)..end]
+}
+
+/// The first place of `CALLED` whose name is not before that one.
+fn place(wanted: &str) -> usize {
+    let (mut low, mut high) = (0, CALLED.len());
+    while low < high {
+        let middle = (low + high) / 2;
+        if name(middle) < wanted { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_build_and_the_reader_agree_on_what_a_rule_concerns() {
-        for shipped in RULES {
+        for (at, shipped) in RULES.iter().enumerate() {
             let rule = shipped.rule().expect(shipped.id);
-            let line = super::super::concern::line(&rule);
-            assert_eq!(Concern::parse(&line), Some(shipped.concern), "{}", shipped.id);
+            let line = concern::line(&rule);
+            let read = Concern::parse(&line).expect("a line");
+            let mut programs: Vec<&str> = read.programs.split(',').collect();
+            programs.sort_unstable();
+            let named: Vec<&str> = (0..CALLED.len())
+                .filter(|place| usize::from(CALLED[*place].1) == at)
+                .map(name)
+                .collect();
+            assert_eq!(shipped.by_program, !read.programs.is_empty(), "{}", shipped.id);
+            assert_eq!(named.join(","), programs.join(","), "{}", shipped.id);
+            assert_eq!(Concern { programs: "", ..read }, shipped.concern, "{}", shipped.id);
+        }
+    }
+
+    #[test]
+    fn no_shipped_rule_is_read_for_every_call() {
+        for shipped in RULES {
+            let c = shipped.concern;
+            let fields = [c.tools, c.words, c.needles];
+            let narrow = shipped.by_program
+                || fields.iter().any(|field| !field.is_empty())
+                || c.kind == "unknown";
+            assert!(narrow, "{}: a glob for a program, or no condition at all", shipped.id);
         }
     }
 }
