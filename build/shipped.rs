@@ -4,6 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+#[path = "../src/rule/needle.rs"]
+mod needle;
+
+use needle::needle;
+
 /// The pack whose reasons are given first, where several rules say the same.
 const FIRST: &str = "filesystem";
 /// The pack whose rules come last: it answers where no other rule does.
@@ -168,17 +173,6 @@ fn unique(items: Vec<String>) -> Vec<String> {
         }
     }
     out
-}
-
-/// The longest literal run of a path pattern, as `PathPattern::needle` finds it.
-fn needle(pattern: &str) -> String {
-    pattern
-        .split('/')
-        .filter(|part| !matches!(*part, "" | "." | "~") && !part.contains(['[', '\\']))
-        .flat_map(|part| part.split(['*', '?']))
-        .max_by_key(|run| run.len())
-        .unwrap_or_default()
-        .to_string()
 }
 
 /// The text from each `[rule.x]` header to the next header, without its comments.

@@ -80,15 +80,26 @@ impl<'t> Concern<'t> {
                 if items(self.words).any(|own| own.strip_suffix('*').is_some_and(|d| name.starts_with(d))))
     }
 
-    /// Each pattern's needle must stand somewhere in the path, unless the target is more than one
-    /// path.
+    /// Each pattern's needle must fit the path. A target that is more than one path is only told
+    /// from patterns that name another place outright.
     fn could_name(&self, target: &Target) -> bool {
-        target.extent != Extent::Exact
-            || FOLD
-            || self
-                .needles
-                .split('|')
-                .any(|needle| target.lexical.contains(needle) || target.resolved.contains(needle))
+        let one = target.extent == Extent::Exact;
+        // Of a glob, what stands before its first sign.
+        let literal = |path: &'_ str| match one {
+            true => path.len(),
+            false => path.find(['*', '?', '[']).unwrap_or(path.len()),
+        };
+        let forms = [&target.lexical, &target.resolved].map(|path| &path[..literal(path)]);
+        FOLD || self.needles.split('|').any(|needle| match needle.strip_suffix("/.") {
+            Some(dir) if one => forms.iter().any(|path| path.trim_end_matches('/') == dir),
+            Some(dir) => forms.iter().any(|path| path.starts_with(dir) || dir.starts_with(path)),
+            None if !needle.starts_with('/') => {
+                !one || forms.iter().any(|path| path.contains(needle))
+            }
+            None => forms
+                .iter()
+                .any(|path| path.starts_with(needle) || !one && needle.starts_with(path)),
+        })
     }
 
     fn could_run(&self, command: &SubCommand) -> bool {
@@ -144,7 +155,7 @@ pub fn line(rule: &Rule) -> String {
     // A list of exclusions holds for every other path.
     let named = conditions.path.iter().any(|pattern| !pattern.excludes);
     let needles = if named {
-        join('|', conditions.path.iter().filter(|p| !p.excludes).map(|p| p.needle().to_string()))
+        join('|', conditions.path.iter().filter(|p| !p.excludes).map(|p| p.needle()))
     } else {
         String::new()
     };

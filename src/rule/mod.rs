@@ -20,6 +20,7 @@ pub mod fault;
 pub mod file;
 pub mod glob;
 pub mod index;
+pub mod needle;
 pub mod path;
 pub mod program;
 pub mod reader;

@@ -10,6 +10,7 @@ use crate::effect::{Extent, Target, windows};
 
 use super::Truth;
 use super::glob;
+use super::needle::needle;
 
 /// Does letter case matter in file names here?
 pub const FOLD: bool = cfg!(any(target_os = "macos", windows));
@@ -186,22 +187,28 @@ impl PathPattern {
         within(&target.lexical) && (target.lexical == target.resolved || within(&target.resolved))
     }
 
-    /// The longest literal run of a component: it stands in every path that the pattern names.
-    /// Empty where there is none.
-    pub fn needle(&self) -> &str {
-        if self.base == Base::Drive {
-            return ":";
-        }
-        self.parts
+    /// What every path that the pattern names has in common: see [`needle`].
+    pub fn needle(&self) -> String {
+        let parts: Vec<&str> = self
+            .parts
             .iter()
-            .filter_map(|part| match part {
-                Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => Some(text),
-                Part::Any => None,
+            .map(|part| match part {
+                Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => text.as_str(),
+                Part::Any => "**",
             })
-            .filter(|text| !text.contains(['[', '\\']))
-            .flat_map(|text| text.split(['*', '?']))
-            .max_by_key(|run| run.len())
-            .unwrap_or_default()
+            .collect();
+        let base = match self.base {
+            Base::Root => "/",
+            Base::Home => "~/",
+            Base::Project => "./",
+            Base::Drive | Base::Anywhere => "",
+        };
+        let end = match (self.itself, parts.is_empty()) {
+            (true, false) => "/.",
+            (true, true) => ".",
+            _ => "",
+        };
+        needle(&format!("{base}{}{end}", parts.join("/")))
     }
 
     fn hits_form(&self, path: &str, extent: Extent, bases: &Bases) -> Truth {
