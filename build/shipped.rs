@@ -112,7 +112,12 @@ fn rule_lines(
             strings(rule.get("tool")).join(","),
             unique(effects).join(","),
             unique(named).join("|"),
-            if unknown { "unknown" } else { "shipped" },
+            match rule.get("severity").and_then(toml::Value::as_str) {
+                _ if unknown => "unknown",
+                Some("critical") => "keen",
+                _ if rule.get("certainty").is_some() => "keen",
+                _ => "shipped",
+            },
         );
     }
 }

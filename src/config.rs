@@ -127,13 +127,14 @@ impl Config {
         rules
     }
 
-    /// The shipped rules that could speak of the call; all of them where there is none.
-    pub fn shipped(&self, call: Option<(&Event, &Analysis)>) -> Vec<Rc<Rule>> {
+    /// The shipped rules that could speak of the call; all of them where there is none. The flag: as
+    /// for [`shipped::concerned`].
+    pub fn shipped(&self, call: Option<(&Event, &Analysis, bool)>) -> Vec<Rc<Rule>> {
         if self.only_files {
             return Vec::new();
         }
         let concerned: Vec<&Shipped> = match call {
-            Some((event, analysis)) => shipped::concerned(event, analysis).collect(),
+            Some((event, analysis, deep)) => shipped::concerned(event, analysis, deep).collect(),
             None => shipped::RULES.iter().collect(),
         };
         concerned

@@ -15,6 +15,7 @@ use crate::engine::{self, Case, Match};
 use crate::event::{Event, Kind};
 use crate::once;
 use crate::paths::Paths;
+use crate::rule::Profile;
 use crate::rule::path::Bases;
 use crate::rule::{Layer, Otherwise, Rule, Text};
 use crate::script::Said;
@@ -92,8 +93,10 @@ pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<
         Judge { event, analysis, config, world, out: Judgement::default(), voices: Vec::new() };
     let mut matches = judge.matches(&rules, event, analysis);
     // No shipped rule is stronger than a deny of the files: then they need not even be read.
-    let shipped =
-        if judge.settled(&matches) { Vec::new() } else { config.shipped(Some((event, analysis))) };
+    let shipped = match judge.settled(&matches) {
+        true => Vec::new(),
+        false => config.shipped(Some((event, analysis, judge.looks_deep(&matches)))),
+    };
     let packs: Vec<&Rule> = shipped.iter().map(Rc::as_ref).collect();
     matches.extend(judge.matches(&packs, event, analysis));
     rules.extend(packs);
@@ -101,6 +104,12 @@ pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<
 }
 
 impl<'a> Judge<'a> {
+    /// Does it matter what may lie below a directory? For an allow it does, and in profile strict.
+    fn looks_deep(&self, matches: &[Match<'_>]) -> bool {
+        self.config.profile == Profile::Strict
+            || matches.iter().any(|m| m.rule.hook.is_some() || m.verb() == Some(Verb::Allow))
+    }
+
     fn run<'r>(mut self, rules: &[&'r Rule], mut matches: Vec<Match<'r>>) -> Judgement {
         if self.settled(&matches) {
             // A plain deny is final: nothing is run for a call that will not happen.
@@ -127,7 +136,7 @@ impl<'a> Judge<'a> {
                 // Deny and ask judge both inputs, allow only the new one.
                 self.stops(&matches, self.event, self.analysis);
                 let files = self.config.files(&event, &analysis);
-                let shipped = self.config.shipped(Some((&event, &analysis)));
+                let shipped = self.config.shipped(Some((&event, &analysis, true)));
                 let all: Vec<&Rule> = files.iter().chain(&shipped).map(Rc::as_ref).collect();
                 let again: Vec<Match<'_>> =
                     self.matches_quietly(&all, &event, &analysis).into_iter().collect();

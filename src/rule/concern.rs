@@ -9,7 +9,7 @@ use crate::effect::{Analysis, Effect, Extent, Grade, SubCommand, Target, Word};
 use crate::event::Event;
 
 use super::path::FOLD;
-use super::{Certainty, Layer, Rule};
+use super::{Certainty, Layer, Rule, Severity};
 
 /// The line of a rule, taken apart. Lists are separated by commas, needles by bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,7 +24,8 @@ pub struct Concern<'t> {
     pub programs: &'t str,
     /// The longest literal part of each path pattern.
     pub needles: &'t str,
-    /// `unknown` = only what is not understood; `shipped` = it does not fire on that.
+    /// `unknown` = only what is not understood; `shipped` = it does not fire on that; `keen` = that,
+    /// but it fires on what is only possible.
     pub kind: &'t str,
 }
 
@@ -43,8 +44,10 @@ impl<'t> Concern<'t> {
         Some(Concern { on, tools, words, programs, needles, kind: rest })
     }
 
-    /// Could the rule speak of this event?
-    pub fn holds(&self, event: &Event, analysis: &Analysis) -> bool {
+    /// Could the rule speak of this event? `deep` = what may lie below a directory counts as well; a
+    /// rule that is `keen` asks for that by itself.
+    pub fn holds(&self, event: &Event, analysis: &Analysis, deep: bool) -> bool {
+        let deep = deep || self.kind == "keen";
         if self.on != "*" && !listed(self.on, event.kind.name()) {
             return false;
         }
@@ -55,12 +58,12 @@ impl<'t> Concern<'t> {
             return analysis.effects.iter().any(|effect| effect.grade == Grade::Unknown);
         }
         let speaks_of_effects = !self.words.is_empty() || !self.needles.is_empty();
-        (!speaks_of_effects || analysis.effects.iter().any(|effect| self.could_be(effect)))
+        (!speaks_of_effects || analysis.effects.iter().any(|effect| self.could_be(effect, deep)))
             && (self.programs.is_empty()
                 || analysis.commands.iter().any(|command| self.could_run(command)))
     }
 
-    fn could_be(&self, effect: &Effect) -> bool {
+    fn could_be(&self, effect: &Effect, deep: bool) -> bool {
         if !self.words.is_empty() && !self.says(effect.word) {
             return false;
         }
@@ -68,8 +71,8 @@ impl<'t> Concern<'t> {
             return true;
         }
         match &effect.path {
-            Some(target) => self.could_name(target),
-            None => effect.grade == Grade::Unknown && self.kind != "shipped",
+            Some(target) => self.could_name(target, deep),
+            None => effect.grade == Grade::Unknown && !matches!(self.kind, "shipped" | "keen"),
         }
     }
 
@@ -82,7 +85,7 @@ impl<'t> Concern<'t> {
 
     /// Each pattern's needle must fit the path. A target that is more than one path is only told
     /// from patterns that name another place outright.
-    fn could_name(&self, target: &Target) -> bool {
+    fn could_name(&self, target: &Target, deep: bool) -> bool {
         let one = target.extent == Extent::Exact;
         // Of a glob, what stands before its first sign.
         let literal = |path: &'_ str| match one {
@@ -94,7 +97,12 @@ impl<'t> Concern<'t> {
             Some(dir) if one => forms.iter().any(|path| path.trim_end_matches('/') == dir),
             Some(dir) => forms.iter().any(|path| path.starts_with(dir) || dir.starts_with(path)),
             None if !needle.starts_with('/') => {
-                !one || forms.iter().any(|path| path.contains(needle))
+                let (run, anywhere) = match needle.strip_prefix('*') {
+                    Some(run) => (run, true),
+                    None => (needle, false),
+                };
+                let possible = !one && (deep || !anywhere || target.extent == Extent::Glob);
+                possible || forms.iter().any(|path| path.contains(run))
             }
             None => forms
                 .iter()
@@ -161,6 +169,8 @@ pub fn line(rule: &Rule) -> String {
     };
     let kind = match (rule.certainty, rule.layer()) {
         (Certainty::Unknown, _) => "unknown",
+        (Certainty::Possible, Layer::Pack) => "keen",
+        (_, Layer::Pack) if rule.severity == Severity::Critical => "keen",
         (_, Layer::Pack) => "shipped",
         _ => "",
     };

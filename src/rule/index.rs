@@ -93,7 +93,7 @@ impl Index {
         let concerned = |entry: &Entry<'_>| {
             entry.line > 0
                 && Concern::parse(entry.concern)
-                    .is_none_or(|concern| concern.holds(event, analysis))
+                    .is_none_or(|concern| concern.holds(event, analysis, true))
         };
         self.entries()
             .filter(concerned)

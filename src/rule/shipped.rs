@@ -34,8 +34,12 @@ impl Shipped {
     }
 }
 
-/// The rules that could speak of the call, in file order.
-pub fn concerned(event: &Event, analysis: &Analysis) -> impl Iterator<Item = &'static Shipped> {
+/// The rules that could speak of the call, in file order; `deep` as for [`Concern::holds`].
+pub fn concerned(
+    event: &Event,
+    analysis: &Analysis,
+    deep: bool,
+) -> impl Iterator<Item = &'static Shipped> {
     let called = called(analysis);
     let mut words: Vec<Word> = Vec::new();
     for effect in &analysis.effects {
@@ -50,7 +54,7 @@ pub fn concerned(event: &Event, analysis: &Analysis) -> impl Iterator<Item = &'s
             (!one.by_program || called.get(*at).is_none_or(|named| *named))
                 && (one.concern.words.is_empty()
                     || words.iter().any(|word| one.concern.says(*word)))
-                && one.concern.holds(event, analysis)
+                && one.concern.holds(event, analysis, deep)
         })
         .map(|(_, one)| one)
 }
