@@ -12,7 +12,8 @@ use crate::paths::{self, Paths};
 use crate::rule::fault::{Fault, Gravity};
 use crate::rule::file::{self, JournalConfig, RuleFile};
 use crate::rule::index::{self, Index};
-use crate::rule::{Layer, Profile, Rule, shipped};
+use crate::rule::shipped::{self, Shipped};
+use crate::rule::{Layer, Profile, Rule};
 use crate::trust;
 
 pub mod standing;
@@ -128,12 +129,28 @@ impl Config {
 
     /// The shipped rules that could speak of the call; all of them where there is none.
     pub fn shipped(&self, call: Option<(&Event, &Analysis)>) -> Vec<Rc<Rule>> {
+        let autopilot = self.autopilot();
+        // Whose list of commands is not the shipped one, whose programs the build noted.
+        let listed = |one: &Shipped| {
+            one.id == shipped::AUTOPILOT_LIST
+                && autopilot.is_some_and(|own| own.commands.is_some() || !own.also.is_empty())
+        };
         shipped::RULES
             .iter()
-            .filter(|_| !self.only_files)
-            .filter(|one| call.is_none_or(|(event, analysis)| one.concern.holds(event, analysis)))
+            .filter(|one| !self.only_files && (autopilot.is_some() || !one.is_autopilot()))
+            .filter(|one| {
+                call.is_none_or(|(event, analysis)| one.concern.holds(event, analysis))
+                    || listed(one)
+            })
             .filter_map(|one| {
                 let mut rule = one.rule()?;
+                if let Some(own) = autopilot.filter(|_| listed(one)) {
+                    let list = &mut Rc::make_mut(&mut rule).conditions.command;
+                    if let Some(commands) = &own.commands {
+                        list.clone_from(commands);
+                    }
+                    list.extend(own.also.iter().cloned());
+                }
                 let enabled = self.change(one.pack, Rc::make_mut(&mut rule), |_| ());
                 enabled.then_some(rule)
             })

@@ -19,9 +19,19 @@ pub struct Shipped {
     pub text: &'static str,
 }
 
+/// The pack that counts only where the autopilot is on.
+pub const AUTOPILOT: &str = "autopilot";
+/// Its rule whose list of commands people may change.
+pub const AUTOPILOT_LIST: &str = "autopilot-build";
+
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
 impl Shipped {
+    /// Does the rule count only where the autopilot is on?
+    pub fn is_autopilot(&self) -> bool {
+        self.pack == AUTOPILOT
+    }
+
     /// The rule itself.
     pub fn rule(&self) -> Option<Rc<Rule>> {
         let read = file::read(self.text, Path::new("shipped"), Layer::Pack, None);
