@@ -196,6 +196,7 @@ impl<'a> Case<'a> {
         let kept = || {
             autopilot::keeps_environment(self.analysis)
                 && !autopilot::prints_environment(self.analysis)
+                && !autopilot::gropes(self.analysis)
         };
         if !open && !kept() {
             return false;

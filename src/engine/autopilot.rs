@@ -1,6 +1,6 @@
 //! What shipped allows see beyond effects: the secrets of the environment, and whose reads are whose.
 
-use crate::effect::{Analysis, Effect, Source, Word};
+use crate::effect::{Analysis, Arg, Effect, Source, Word};
 
 /// Parts of names whose values nobody wants to see printed.
 const SECRET: &[&str] = &[
@@ -108,6 +108,18 @@ pub fn prints_environment(analysis: &Analysis) -> bool {
     text.contains("ENVIRON")
         || (0..commands.len())
             .any(|at| commands[at].name == "env" && !commands.iter().any(|c| c.parent == Some(at)))
+}
+
+/// Does a glob of the call name nothing now, where it would name somebody's secrets? What it names
+/// is an effect, what it does not name is none, so that only its text tells.
+pub fn gropes(analysis: &Analysis) -> bool {
+    let plain = |text: &str| {
+        !text.starts_with(['/', '~'])
+            && !text.split('/').any(|part| part.starts_with('.') && part != ".")
+    };
+    let named = |arg: &Arg| analysis.effects.iter().any(|e| e.path.is_some() && e.span == arg.span);
+    let globs = analysis.commands.iter().flat_map(|command| &command.args).filter(|arg| arg.glob);
+    globs.into_iter().any(|arg| !arg.text.as_deref().is_some_and(plain) && !named(arg))
 }
 
 /// Is it something that the program itself reads, by name or on its own?
