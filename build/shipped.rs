@@ -77,8 +77,8 @@ fn rule_lines(
         let id = header.trim_start_matches("[rule.").trim_end_matches(']');
         let rule = rules[id].as_table().expect("a rule is a table");
         let commands = strings(rule.get("command"));
-        let programs: Option<Vec<Vec<String>>> =
-            commands.iter().map(|pattern| programs(pattern)).collect();
+        let named = commands.iter().filter(|pattern| !pattern.starts_with('!'));
+        let programs: Option<Vec<Vec<String>>> = named.map(|pattern| programs(pattern)).collect();
         let programs = unique(programs.unwrap_or_default().concat());
         let effects: Vec<String> = strings(rule.get("effect"))
             .iter()

@@ -133,14 +133,31 @@ impl Config {
         if self.only_files {
             return Vec::new();
         }
-        let concerned: Vec<&Shipped> = match call {
-            Some((event, analysis, deep)) => shipped::concerned(event, analysis, deep).collect(),
+        let autopilot = self.autopilot();
+        // Whose list of commands is not the shipped one, whose programs the build noted.
+        let listed = |one: &Shipped| {
+            one.id == shipped::AUTOPILOT_LIST
+                && autopilot.is_some_and(|own| own.commands.is_some() || !own.also.is_empty())
+        };
+        let rules: Vec<&Shipped> = match call {
+            Some((event, analysis, deep)) => {
+                let deep = deep || autopilot.is_some();
+                shipped::concerned(event, analysis, deep, listed).collect()
+            }
             None => shipped::RULES.iter().collect(),
         };
-        concerned
+        rules
             .into_iter()
+            .filter(|one| autopilot.is_some() || !one.is_autopilot())
             .filter_map(|one| {
                 let mut rule = one.rule()?;
+                if let Some(own) = autopilot.filter(|_| listed(one)) {
+                    let list = &mut Rc::make_mut(&mut rule).conditions.command;
+                    if let Some(commands) = &own.commands {
+                        list.clone_from(commands);
+                    }
+                    list.extend(own.also.iter().cloned());
+                }
                 let enabled = self.change(one.pack, Rc::make_mut(&mut rule), |_| ());
                 enabled.then_some(rule)
             })

@@ -3,7 +3,9 @@
 //! Pure: no I/O, no clock. What has to be run for an answer (`when.run`, `run`, `hook`) is asked
 //! in between by `act.rs`, which says what came of each command.
 
-use crate::effect::{Analysis, Effect, Extent, Grade, Source, Target, Word};
+mod autopilot;
+
+use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::event::{Event, Kind};
 use crate::rule::condition::Subject;
 use crate::rule::path::Bases;
@@ -188,8 +190,9 @@ impl<'a> Case<'a> {
             .filter(|at| rule.conditions.covers(&s, &effects[*at]) && !spoiled(Some(&effects[*at])))
             .collect();
         // A call of nothing but transparent executes is covered by any allow on reads.
-        found.whole =
-            rule.conditions.effect.contains(&Word::Read) && rule.conditions.command.is_empty();
+        found.whole = !rule.closed
+            && rule.conditions.effect.contains(&Word::Read)
+            && rule.conditions.command.is_empty();
         (!found.effects.is_empty() || found.whole).then_some(found)
     }
 
@@ -202,9 +205,19 @@ impl<'a> Case<'a> {
         if effects.is_empty() {
             return allows.iter().any(|allow| allow.whole);
         }
+        // Beside shipped allows alone every program must be one of those that they name.
+        let open = allows.iter().any(|allow| !allow.rule.closed);
+        let kept = || {
+            autopilot::keeps_environment(self.analysis)
+                && !autopilot::prints_environment(self.analysis)
+                && !autopilot::gropes(self.analysis)
+        };
+        if !open && !kept() {
+            return false;
+        }
         let mut needed = false;
         for (at, effect) in effects.iter().enumerate() {
-            if self.stands_for_itself(effect) {
+            if open && self.stands_for_itself(effect) {
                 continue;
             }
             needed = true;
@@ -216,6 +229,13 @@ impl<'a> Case<'a> {
             // very command speaks of.
             let own = effect.grade == Grade::Possible && effect.source == Source::Program;
             if own && covering.any(|allow| allow.rule.conditions.names_commands()) {
+                continue;
+            }
+            // What a build or a test reads in the project is its own affair.
+            if autopilot::reads_its_own(effect)
+                && covering
+                    .any(|allow| allow.rule.closed && !allow.rule.conditions.within.is_empty())
+            {
                 continue;
             }
             // What may happen, or may lie below the directory, may be what another rule denies.
@@ -238,7 +258,7 @@ impl<'a> Case<'a> {
             && effect
                 .command
                 .and_then(|at| self.analysis.commands.get(at))
-                .is_some_and(|c| c.transparent || (c.neutral_wrapper && c.genuine))
+                .is_some_and(SubCommand::stands_for_itself)
     }
 
     /// Could one of these rules speak of the effect, or of what really lies below its directory?
@@ -254,11 +274,32 @@ impl<'a> Case<'a> {
             _ => None,
         };
         seen.is_none_or(|found| {
-            found.into_iter().any(|target| {
-                let one = Effect { path: Some(target), ..effect.clone() };
-                others.iter().any(|rule| self.could_stop(rule, &one))
-            })
+            // What is not there is nothing, unless the call makes it first.
+            found.is_empty() && self.could_appear(effect)
+                || found.into_iter().any(|target| {
+                    let one = Effect { path: Some(target), ..effect.clone() };
+                    others.iter().any(|rule| self.could_stop(rule, &one))
+                })
         })
+    }
+
+    /// Could something be made where there is nothing yet, before the effect?
+    fn could_appear(&self, effect: &Effect) -> bool {
+        let Analysis { effects, commands, .. } = self.analysis;
+        let makes = |e: &Effect| {
+            e.grade == Grade::Unknown
+                || matches!(e.word, Word::Write | Word::Delete | Word::Remote | Word::Code)
+        };
+        let mut above = effect.command;
+        let mut own = Vec::new();
+        while let Some(at) = above.filter(|at| !own.contains(at)) {
+            own.push(at);
+            above = commands.get(at).and_then(|command| command.parent);
+        }
+        let last = effect.command.unwrap_or(commands.len());
+        let before = commands.iter().enumerate().take(last);
+        effects.iter().any(makes)
+            || before.into_iter().any(|(at, c)| !own.contains(&at) && !c.stands_for_itself())
     }
 
     /// Could this deny or ask rule speak of the effect, were it certain?

@@ -13,7 +13,7 @@ use super::{BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, print, sho
 use crate::config::standing::{Change, Said, Standing, Weight};
 use crate::config::{Config, Source};
 use crate::rule::fault::{did_you_mean, position};
-use crate::rule::shipped::{PACKS, RULES};
+use crate::rule::shipped::{AUTOPILOT, PACKS, RULES};
 use crate::rule::{Profile, Rule};
 use crate::verdict::Verb;
 
@@ -53,9 +53,11 @@ pub fn run(context: &Context, args: &PacksArgs) -> Result<Exit> {
 
 /// The packs that are off and the rules that are off by themselves, by name.
 pub(super) fn switched_off(config: &Config) -> (Vec<&'static str>, Vec<&'static str>) {
-    let packs = PACKS.iter().map(|(name, _)| *name).filter(|name| !config.pack(name).0);
-    let packs: Vec<&str> = packs.collect();
-    let off = config.standings().into_iter().filter(|one| !one.enabled);
+    // Who never switched the autopilot on has switched nothing off.
+    let counts = |pack: &str| pack != AUTOPILOT || config.autopilot().is_some();
+    let packs = PACKS.iter().map(|(name, _)| *name);
+    let packs: Vec<&str> = packs.filter(|name| counts(name) && !config.pack(name).0).collect();
+    let off = config.standings().into_iter().filter(|one| !one.enabled && counts(one.shipped.pack));
     let off = off.map(|one| one.shipped).filter(|one| !packs.contains(&one.pack));
     let rules = off.map(|one| one.id).collect();
     (packs, rules)

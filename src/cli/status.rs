@@ -192,6 +192,10 @@ fn gather(context: &Context) -> Report {
     let config = Config::load(&context.paths, &context.root, None);
     let config_faults = config_faults(&config);
     problems.extend(config_faults.iter().map(|fault| format!("rules: {fault}")));
+    if Config::load(&context.paths, &context.root, None).autopilot().is_some() {
+        notes
+            .push("autopilot: on; harmless read-only, build and test commands pass unasked".into());
+    }
     let paused_until = paused(&context.paths);
     if paused_until.is_some() {
         problems.push("paused: everything passes (`hookctl resume` ends it)".into());

@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use super::{Config, Source};
-use crate::rule::file::Override;
+use crate::rule::file::{Autopilot, Override};
 use crate::rule::shipped::{self, Shipped};
 use crate::rule::{Profile, Rule, Severity};
 use crate::verdict::Verb;
@@ -100,8 +100,17 @@ impl Config {
         self.sources.iter().filter(|source| !source.layer.is_project() && source.refused.is_none())
     }
 
+    /// What managed or user file says of the autopilot, if it is on.
+    pub fn autopilot(&self) -> Option<&Autopilot> {
+        let said = self.own_files().find_map(|source| source.file.autopilot.as_ref());
+        said.filter(|found| found.on)
+    }
+
     /// Is the pack on, and which file says so?
     pub fn pack(&self, pack: &str) -> (bool, Option<&Source>) {
+        if pack == shipped::AUTOPILOT && self.autopilot().is_none() {
+            return (false, self.own_files().find(|source| source.file.autopilot.is_some()));
+        }
         let said = |source: &Source| {
             source.file.packs.iter().find(|(name, _)| name == pack).map(|(_, on)| *on)
         };
@@ -148,7 +157,7 @@ impl Config {
             }
             held |= own.is_some() || switch == Some(true);
         }
-        enabled
+        enabled && (pack != shipped::AUTOPILOT || self.autopilot().is_some())
     }
 }
 

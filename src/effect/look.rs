@@ -4,6 +4,7 @@
 //! that leads elsewhere, no such directory) it leaves unsettled.
 
 use std::fs;
+use std::io::ErrorKind;
 
 use super::{Extent, Target, path};
 use crate::rule::glob;
@@ -86,9 +87,16 @@ fn matching(dir: &str, glob: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// The directory and everything below it, each by itself; None where that cannot be told.
+/// The directory and everything below it, each by itself; None where that cannot be told, nothing
+/// where there is nothing.
 pub fn below(target: &Target) -> Option<Vec<Target>> {
     let mut found: Vec<Target> = Vec::new();
+    let gone = |path: &str| {
+        fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    };
+    if target.extent != Extent::Glob && gone(&target.resolved) {
+        return Some(found);
+    }
     if target.extent == Extent::Glob {
         return named(target)?.iter().try_fold(found, |mut all, one| {
             all.extend(below(&Target { extent: Extent::Tree, ..one.clone() })?);
@@ -164,7 +172,7 @@ mod tests {
         assert_eq!(named(&at("none/*", Extent::Glob)), None);
         assert_eq!(names(below(&at("src", Extent::Visible))), ["c.rs", "src"]);
         assert_eq!(names(below(&at("src", Extent::Tree))), [".git", "c.rs", "src", "x"]);
-        assert_eq!(below(&at("none", Extent::Tree)), None);
+        assert_eq!(below(&at("none", Extent::Tree)), Some(Vec::new()));
     }
 
     #[cfg(unix)]

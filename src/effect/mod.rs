@@ -244,6 +244,15 @@ pub struct SubCommand {
     pub transparent: bool,
     /// A wrapper that changes neither who, where nor what runs (timeout, nice, env).
     pub neutral_wrapper: bool,
+    /// The directory it runs in, `cd` and `-C` followed; None where nobody knows.
+    pub dir: Option<String>,
+}
+
+impl SubCommand {
+    /// Does it need no allow of its own: its other effects, or those of what it runs, say all.
+    pub fn stands_for_itself(&self) -> bool {
+        self.transparent || self.neutral_wrapper && self.genuine
+    }
 }
 
 /// Everything a call would do.
@@ -255,6 +264,8 @@ pub struct Analysis {
     pub effects: Vec<Effect>,
     /// The sub-commands, outer before inner.
     pub commands: Vec<SubCommand>,
+    /// Names that the call puts into the environment of what it runs.
+    pub environment: Vec<String>,
     /// Why something is unknown, for people: "parse error at byte 12", "nested deeper than 32".
     pub notes: Vec<String>,
 }

@@ -127,7 +127,7 @@ impl CommandPattern {
             && self.forms.iter().any(|form| {
                 form.hits(command) == Truth::Yes
                     && command.options.iter().all(|opt| {
-                        form.options.iter().any(|wanted| wanted.is(opt))
+                        form.options.iter().any(|wanted| wanted.admits(opt, command))
                             || (!form.exact_options && opt.harmless)
                     })
                     && !command.args.iter().any(|arg| arg.text.is_none())
@@ -145,6 +145,15 @@ impl OptionPattern {
     fn is(&self, opt: &Opt) -> bool {
         self.names(opt)
             || bundle(&self.name).is_some_and(|mut letters| letters.any(|l| l == opt.name))
+    }
+
+    /// Is the option one that an allow on the pattern means, with its value?
+    fn admits(&self, opt: &Opt, command: &SubCommand) -> bool {
+        self.is(opt)
+            && self.value.as_ref().is_none_or(|wanted| match value_of(opt, command) {
+                Value::Known(value) => glob::matches(wanted, value),
+                Value::Unknown | Value::None => false,
+            })
     }
 
     /// `guess`: an argument known only at run time may be the option.

@@ -154,11 +154,9 @@ pub fn line(rule: &Rule) -> String {
     };
     let tools = conditions.plain_tools().map(|tools| join(',', tools)).unwrap_or_default();
     let words = join(',', conditions.effect.iter().map(|word: &Word| word.text().to_string()));
-    let programs: Option<Vec<Vec<String>>> = conditions
-        .command
-        .iter()
-        .map(|pattern| if pattern.excludes { None } else { pattern.programs() })
-        .collect();
+    // What a list excludes beside what it names takes nothing away here.
+    let names = conditions.command.iter().filter(|pattern| !pattern.excludes);
+    let programs: Option<Vec<Vec<String>>> = names.map(|pattern| pattern.programs()).collect();
     let programs = programs.map(|lists| join(',', lists.into_iter().flatten())).unwrap_or_default();
     // A list of exclusions holds for every other path.
     let named = conditions.path.iter().any(|pattern| !pattern.excludes);

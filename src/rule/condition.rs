@@ -15,6 +15,7 @@ use crate::event::Event;
 mod field;
 mod name;
 mod permission;
+mod within;
 
 pub use self::field::{FieldTest, ValueTest};
 pub use self::name::Name;
@@ -37,6 +38,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ("command", "command patterns: program, first operands in order, options anywhere"),
     ("path", "path patterns: /x, ~/x, ./x, or x at any depth; D/. is the directory itself"),
     ("recursive", "true = a directory with what is below it, or a glob; false = one path"),
+    (
+        "within",
+        "path patterns: the command runs there; for an allow and unless all that it names lies there",
+    ),
     ("host", "globs over host names; *.x.org does not hold for x.org"),
     ("match", "a line of Claude Code's permission syntax: Bash(git push:*), Read(./.env)"),
     ("prompt", "regex over the user's prompt"),
@@ -78,6 +83,8 @@ pub struct Conditions {
     pub path: Vec<PathPattern>,
     /// `recursive`
     pub recursive: Option<bool>,
+    /// `within`
+    pub within: Vec<PathPattern>,
     /// `host`
     pub host: Vec<Name>,
     /// `match`
@@ -157,6 +164,7 @@ impl Conditions {
             }
             "command" => self.command = r.each(value, "bad-command", CommandPattern::parse),
             "path" => self.path = r.each(value, "bad-path", PathPattern::parse),
+            "within" => self.within = r.each(value, "bad-path", PathPattern::parse),
             "recursive" => self.recursive = r.boolean(value),
             "match" => self.permission = r.each(value, "bad-match", Permission::parse),
             "prompt" => self.prompt = r.regexes(value),
@@ -187,6 +195,7 @@ impl Conditions {
             || !self.command.is_empty()
             || !self.path.is_empty()
             || self.recursive.is_some()
+            || !self.within.is_empty()
             || !self.host.is_empty()
             || self.permission.iter().any(|p| !matches!(p, Permission::Tool(_)))
     }
@@ -282,6 +291,9 @@ impl Conditions {
             });
         }
         truth = truth.and(self.reaches(effect));
+        if !self.within.is_empty() {
+            truth = truth.and(within::hits(&self.within, s, effect));
+        }
         if !self.host.is_empty() {
             truth = truth.and(match &effect.host {
                 Some(host) => Truth::from(names_hold(&self.host, host)),
@@ -330,12 +342,19 @@ impl Conditions {
         };
         if !self.command.is_empty() {
             let covered = command.is_some_and(|c| {
-                self.command.iter().any(|p| !p.excludes && p.covers(c))
+                // What stands for itself may hold what is known only at run time.
+                let itself = effect.word == Word::Execute && c.stands_for_itself();
+                self.command
+                    .iter()
+                    .any(|p| !p.excludes && (p.covers(c) || itself && p.hits(c) == Truth::Yes))
                     && !self.command.iter().any(|p| p.excludes && p.hits(c) != Truth::No)
             });
             if !covered || !plain {
                 return false;
             }
+        }
+        if !self.within.is_empty() && !within::covers(&self.within, s, effect) {
+            return false;
         }
         let reaches = self.reaches(effect) == Truth::Yes;
         if !reaches
@@ -406,6 +425,7 @@ impl Conditions {
         };
         command_holds
             && self.reaches(effect) == Truth::Yes
+            && (self.within.is_empty() || within::covers(&self.within, s, effect))
             && (self.path.is_empty()
                 || effect.path.as_ref().is_some_and(|t| path::any_covers(&self.path, t, s.bases)))
             && (self.host.is_empty()

@@ -18,10 +18,10 @@ use crate::verdict::Verb;
 mod check;
 mod tables;
 
-pub use self::tables::{JournalConfig, Override, Remote};
+pub use self::tables::{Autopilot, JournalConfig, Override, Remote};
 
 use self::check::{check_regexes, check_rule};
-use self::tables::{MODES, SEVERITIES, read_journal, read_override, read_packs};
+use self::tables::{MODES, SEVERITIES, read_autopilot, read_journal, read_override, read_packs};
 use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, did_you_mean};
 use super::reader::Reader;
@@ -59,7 +59,7 @@ pub const RULE_KEYS: &[(&str, &str)] = &[
 /// The keys at the top of a file, and what each means.
 pub const TOP_KEYS: &[(&str, &str)] = &[
     ("profile", "observe, guard or strict"),
-    ("autopilot", "allow covered read-only and build commands"),
+    ("autopilot", "allow harmless read-only, build and test commands: true, or a table of lists"),
     ("pack", "switches shipped packs on and off"),
     ("override", "changes shipped rules: action, severity, enabled, mode"),
     ("rule", "the rules"),
@@ -74,6 +74,8 @@ pub const TOP_KEYS: &[(&str, &str)] = &[
 pub struct RuleFile {
     /// `profile`
     pub profile: Option<Profile>,
+    /// `autopilot`
+    pub autopilot: Option<Autopilot>,
     /// `[pack]`: name and on or off.
     pub packs: Vec<(String, bool)>,
     /// `[override.ID]`
@@ -154,7 +156,7 @@ fn top(
             }
         }
         "autopilot" => {
-            r.boolean(value);
+            file.autopilot = read_autopilot(value, layer, r);
         }
         "pack" => {
             ignored_here(key, layer, r);
@@ -412,6 +414,9 @@ fn read_key(
         }
         "danger" if rule.layer() == Layer::Pack => {
             rule.danger = r.strings(value).into_iter().map(|(text, _)| text).collect();
+        }
+        "closed" if rule.layer() == Layer::Pack => {
+            rule.closed = r.boolean(value).unwrap_or_default();
         }
         "repeat" => rule.repeat = r.integer(value, 1, 100).unwrap_or(1) as u32,
         "lock" => {

@@ -172,6 +172,7 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
         && rest.rules.is_empty()
         && rest.faults.is_empty()
         && rest.profile == whole.profile
+        && rest.autopilot == whole.autopilot
         && rest.packs == whole.packs
         && rest.remotes == whole.remotes
         && rest.programs == whole.programs
@@ -181,6 +182,7 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
         return None;
     }
     let only_rules = rest.profile.is_none()
+        && rest.autopilot.is_none()
         && rest.packs.is_empty()
         && rest.remotes.is_empty()
         && rest.programs.is_empty()

@@ -224,6 +224,8 @@ pub struct Rule {
     pub danger: Vec<String>,
     /// How often in a row a stop may be blocked.
     pub repeat: u32,
+    /// A shipped allow beside which no program stands for itself: each must be named by one.
+    pub closed: bool,
     /// In a managed file: nobody overrides it.
     pub lock: bool,
 }

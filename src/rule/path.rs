@@ -161,30 +161,27 @@ impl PathPattern {
     /// Does the pattern cover everything that the effect on this target can touch? For allow and
     /// unless: both forms must lie within.
     pub fn covers(&self, target: &Target, bases: &Bases) -> bool {
-        let within = |path: &str| {
-            let mut path = split(path);
-            match target.extent {
-                // `D/*`: what is in D is covered when D is, or when the pattern ends in it.
-                Extent::Exact
-                | Extent::Tree
-                | Extent::Visible
-                | Extent::Children
-                | Extent::Below => {}
-                Extent::Glob => {
-                    let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
-                    // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
-                    if self.each(bases, |parts| parts == as_parts(&path)) {
-                        return true;
-                    }
-                    path.truncate(literal);
+        both(target, |path| self.covers_form(path, target.extent, bases))
+    }
+
+    fn covers_form(&self, path: &str, extent: Extent, bases: &Bases) -> bool {
+        let mut path = split(path);
+        match extent {
+            // `D/*`: what is in D is covered when D is, or when the pattern ends in it.
+            Extent::Exact | Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {}
+            Extent::Glob => {
+                let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
+                // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
+                if self.each(bases, |parts| parts == as_parts(&path)) {
+                    return true;
                 }
+                path.truncate(literal);
             }
-            if self.itself && (target.extent != Extent::Exact || path.is_empty()) {
-                return false;
-            }
-            self.each(bases, |parts| self.names(parts, &path))
-        };
-        within(&target.lexical) && (target.lexical == target.resolved || within(&target.resolved))
+        }
+        if self.itself && (extent != Extent::Exact || path.is_empty()) {
+            return false;
+        }
+        self.each(bases, |parts| self.names(parts, &path))
     }
 
     /// What every path that the pattern names has in common: see [`needle`].
@@ -290,9 +287,17 @@ pub fn any_hits(patterns: &[PathPattern], target: &Target, bases: &Bases) -> Tru
     best
 }
 
-/// The list covers a target whole: some pattern does, and no exclusion could touch it.
+/// Does it hold for both forms of the target?
+fn both(target: &Target, holds: impl Fn(&str) -> bool) -> bool {
+    holds(&target.lexical) && (target.lexical == target.resolved || holds(&target.resolved))
+}
+
+/// The list covers a target whole: each form lies where some pattern says (`/tmp/x`, which is
+/// `/private/tmp/x`), and no exclusion could touch it.
 pub fn any_covers(patterns: &[PathPattern], target: &Target, bases: &Bases) -> bool {
-    let named = patterns.iter().any(|p| !p.excludes && p.covers(target, bases));
+    let positive = patterns.iter().filter(|p| !p.excludes);
+    let named =
+        both(target, |path| positive.clone().any(|p| p.covers_form(path, target.extent, bases)));
     let all_excludes = patterns.iter().all(|p| p.excludes);
     (named || all_excludes)
         && !patterns.iter().any(|p| p.excludes && p.hits(target, bases) != Truth::No)

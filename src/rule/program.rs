@@ -24,6 +24,7 @@ const EMPTY: Program = Program {
     free: false,
     windows: false,
     on_windows: "",
+    through: false,
     family: "",
     verbs: "",
     operands_known: false,
@@ -85,6 +86,7 @@ pub fn read(
                 program.single |= program.windows;
             }
             "on-windows" => program.on_windows = keep(&r.string(value)?.0),
+            "through" => program.through = r.boolean(value)?,
             "verbs" => program.verbs = verbs(value, r),
             "abbreviate" => program.abbreviate = r.boolean(value)?,
             "default" => program.default = keep(&r.string(value)?.0),

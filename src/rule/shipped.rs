@@ -23,9 +23,19 @@ pub struct Shipped {
     pub text: &'static str,
 }
 
+/// The pack that counts only where the autopilot is on.
+pub const AUTOPILOT: &str = "autopilot";
+/// Its rule whose list of commands people may change.
+pub const AUTOPILOT_LIST: &str = "autopilot-build";
+
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
 impl Shipped {
+    /// Does the rule count only where the autopilot is on?
+    pub fn is_autopilot(&self) -> bool {
+        self.pack == AUTOPILOT
+    }
+
     /// The rule itself.
     pub fn rule(&self) -> Option<Rc<Rule>> {
         let read = file::read(self.text, Path::new("shipped"), Layer::Pack, None);
@@ -34,11 +44,13 @@ impl Shipped {
     }
 }
 
-/// The rules that could speak of the call, in file order; `deep` as for [`Concern::holds`].
+/// The rules that could speak of the call, and those of `also`, in file order; `deep` as for
+/// [`Concern::holds`].
 pub fn concerned(
     event: &Event,
     analysis: &Analysis,
     deep: bool,
+    also: impl Fn(&Shipped) -> bool,
 ) -> impl Iterator<Item = &'static Shipped> {
     let called = called(analysis);
     let mut words: Vec<Word> = Vec::new();
@@ -51,10 +63,11 @@ pub fn concerned(
         .iter()
         .enumerate()
         .filter(move |(at, one)| {
-            (!one.by_program || called.get(*at).is_none_or(|named| *named))
-                && (one.concern.words.is_empty()
-                    || words.iter().any(|word| one.concern.says(*word)))
-                && one.concern.holds(event, analysis, deep)
+            also(one)
+                || (!one.by_program || called.get(*at).is_none_or(|named| *named))
+                    && (one.concern.words.is_empty()
+                        || words.iter().any(|word| one.concern.says(*word)))
+                    && one.concern.holds(event, analysis, deep)
         })
         .map(|(_, one)| one)
 }

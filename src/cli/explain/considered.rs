@@ -80,7 +80,12 @@ impl Report<'_> {
                 }
             }
         }
-        let speaks = |one: &Standing<'_>| !one.enabled && one.rule.on.contains(self.dry.event.kind);
+        let autopilot = self.config.autopilot().is_some();
+        let speaks = |one: &Standing<'_>| {
+            !one.enabled
+                && (autopilot || !one.shipped.is_autopilot())
+                && one.rule.on.contains(self.dry.event.kind)
+        };
         for one in self.config.standings().iter().filter(|one| speaks(one)) {
             let why = one.off_by().map(|said| {
                 format!("{} in {}", said.text(one.shipped), said.source.path.display())

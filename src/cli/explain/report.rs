@@ -119,6 +119,9 @@ impl Report<'_> {
             lines.push(format!("{layer:<7} {path}  {rules} rule{plural}{state}"));
         }
         lines.push(format!("profile {}", self.config.profile.name()));
+        if self.config.autopilot().is_some() {
+            lines.push("autopilot on".into());
+        }
         lines
     }
 
@@ -355,6 +358,7 @@ impl Report<'_> {
             "project": self.dry.place.project,
             "cwd": self.dry.place.cwd,
             "profile": self.config.profile.name(),
+            "autopilot": self.config.autopilot().is_some(),
             "paused": self.dry.paused,
             "layers": layers,
             "agent": self.dry.agent.id(),

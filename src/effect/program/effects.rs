@@ -87,15 +87,20 @@ impl Call<'_> {
 pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let mut next = Vec::new();
     special::common(out, call);
+    let home = out.cwd.clone();
+    goes(out, call);
+    special::there(out, call);
     let Some(program) = call.parsed.program else {
         let verb = call.parsed.subs.checked_sub(1).map(|at| &call.args[call.parsed.operands[at]]);
         if let Some(verb) = verb.filter(|verb| verb.text.is_none()) {
             out.unknown("a sub-command known only at run time", verb.span.clone());
         }
         opaque(out, call);
+        out.cwd = home;
         return next;
     };
     if call.parsed.has(mark::ONLY) {
+        out.cwd = home;
         return next;
     }
     if program.sub
@@ -104,18 +109,7 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     {
         out.unknown("a sub-command known only at run time", call.args[*at].span.clone());
     }
-    let home = out.cwd.clone();
     let from = out.analysis.effects.len();
-    for option in &call.parsed.options {
-        let Some(spec) = option.spec else { continue };
-        // tar names its archive from where it starts: it goes there itself.
-        if spec.marks & mark::CHDIR != 0
-            && program.special != "tar"
-            && let Some(value) = &option.value
-        {
-            chdir(out, value);
-        }
-    }
     let dry = call.parsed.has(mark::DRY);
     for word in program.effects {
         if matches!(word, Word::Network | Word::Send) || dry && *word != Word::Execute {
@@ -173,6 +167,25 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     }
     out.cwd = home;
     next
+}
+
+/// Goes where the options say: `make -C DIR`, `npm --prefix DIR`.
+fn goes(out: &mut Emitter, call: &Call) {
+    // tar names its archive from where it starts: it goes there itself.
+    if !call.parsed.has(mark::CHDIR) || call.parsed.program.is_some_and(|p| p.special == "tar") {
+        return;
+    }
+    for option in &call.parsed.options {
+        if option.spec.is_some_and(|spec| spec.marks & mark::CHDIR != 0)
+            && let Some(value) = &option.value
+        {
+            chdir(out, value);
+        }
+    }
+    let dir = out.cwd.clone();
+    if let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) {
+        command.dir = dir;
+    }
 }
 
 /// Does data leave?

@@ -1,5 +1,6 @@
 //! Taking arguments apart: bundles, glued and separate values, abbreviations, `--`.
 
+use super::packed;
 use super::table::{Arity, Known, OptSpec, PLAIN, Program, Role, has_below, mark, program as find};
 use crate::effect::value::Value;
 use crate::effect::{Arg, Opt, Word};
@@ -77,6 +78,13 @@ impl Parsed {
     }
 }
 
+impl Program {
+    /// Is every option of it harmless?
+    fn is_harmless(&self) -> bool {
+        self.lines().all(|(_, rest)| harmless(&packed::option(rest)))
+    }
+}
+
 fn harmless(spec: &OptSpec) -> bool {
     // `--force` that is an effect of its own: an allow on the plain command does not mean it.
     spec.effect.is_none()
@@ -151,6 +159,7 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
     let program = parsed.program;
     let mut at = from;
     let mut ended = false;
+    let mut handed = false;
     while at < args.len() {
         let arg = &args[at];
         let text = arg.start();
@@ -159,7 +168,8 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
             || text == "-"
         {
             // A word known only at run time may be an option.
-            if !ended && arg.text.is_none() && text.is_empty() {
+            let any = || program.is_some_and(|p| p.complete && p.free && p.is_harmless());
+            if !ended && arg.text.is_none() && text.is_empty() && !arg.pipe && !any() {
                 parsed.harmless = false;
             }
             if stop {
@@ -170,14 +180,19 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
             continue;
         }
         if arg.text.as_deref() == Some("--") {
-            ended = true;
+            handed = program.is_some_and(|p| p.through);
+            ended = !handed;
             at += 1;
             if stop {
                 return at;
             }
             continue;
         }
+        let before = parsed.options.len();
         let used = one(parsed, program, args, at);
+        if handed {
+            hand_on(parsed, before);
+        }
         if parsed.options.last().is_some_and(|o| o.spec.is_some_and(|s| s.marks & mark::END != 0)) {
             parsed.operands.extend(at + used..args.len());
             return args.len();
@@ -200,6 +215,24 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
     at
 }
 
+/// Options that a program hands on to what it runs are not its own: `--help` of the tests does not
+/// stop `cargo test --` from building, `-C` leads nowhere.
+fn hand_on(parsed: &mut Parsed, from: usize) {
+    for found in &mut parsed.options[from..] {
+        let Some(spec) = &mut found.spec else { continue };
+        if spec.marks & !(mark::ONLY | mark::EACH) == 0 && spec.effect.is_none() {
+            spec.marks = 0;
+            // To what runs it may be a file.
+            if spec.role == Role::Text {
+                spec.role = Role::MaybeRead;
+            }
+        } else {
+            found.spec = None;
+            parsed.harmless = false;
+        }
+    }
+}
+
 fn plus(program: Option<&'static Program>, text: &str) -> bool {
     program
         .is_some_and(|p| p.lines().any(|(names, _)| names.split(',').any(|n| text.starts_with(n))))
@@ -219,7 +252,9 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     };
     let mut push = |name: &str, known: Option<Known>, value: Option<Value>| {
         let spec = known.map(|known| known.spec);
-        if spec.is_none_or(|s| !harmless(&s)) {
+        // A value that becomes several words may bring options along.
+        let splits = value.as_ref().is_some_and(|v| v.text.is_none() && v.several());
+        if splits || spec.is_none_or(|s| !harmless(&s)) {
             parsed.harmless = false;
         }
         let names = known.map_or("", |known| known.names);

@@ -91,6 +91,7 @@ fn unpack(name: &'static str, text: &'static str) -> Program {
         free: flag(8),
         windows: flag(9),
         on_windows,
+        through: flag(10),
         family,
         verbs: field(),
         operands_known: known,

@@ -23,6 +23,7 @@ pub const KEYS: &[&str] = &[
     "verbs",
     "windows",
     "on-windows",
+    "through",
 ];
 
 /// The keys that are yes or no, in the order in which the build packs them.
@@ -37,6 +38,7 @@ pub const FLAGS: &[&str] = &[
     "global",
     "free",
     "windows",
+    "through",
 ];
 
 /// Under these prefixes tables may name effects of their own: `cloud.delete`.

@@ -32,6 +32,24 @@ pub fn common(out: &mut Emitter, call: &Call) {
     }
 }
 
+/// What holds where it runs: a directory that is itself laid out like a repository (such may be
+/// committed, unlike `.git`) brings its own settings along, which name programs.
+pub fn there(out: &mut Emitter, call: &Call) {
+    if !matches!(call.name, "git" | "hub") {
+        return;
+    }
+    let Some(cwd) = out.cwd.clone() else { return };
+    let holds = |out: &mut Emitter, name: &str| out.resolver.exists(&format!("{cwd}/{name}"));
+    if holds(out, "HEAD")
+        && holds(out, "objects")
+        && holds(out, "refs")
+        && let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at))
+    {
+        command.transparent = false;
+        command.genuine = false;
+    }
+}
+
 /// Runs the program's own code; false = it has none, the row says everything.
 pub fn run(
     out: &mut Emitter,

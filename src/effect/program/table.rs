@@ -73,6 +73,8 @@ roles! {
     Source = "source",
     /// A word that may be a path: read for certain, possibly written, if it looks like one.
     MaybePath = "maybe-path",
+    /// A word that may be a path: read with what is not hidden below it, if it looks like one.
+    MaybeRead = "maybe-read",
 }
 
 /// Does an option take a value?
@@ -194,6 +196,8 @@ pub struct Program {
     pub windows: bool,
     /// The program of Windows that the same name stands for there; empty for none.
     pub on_windows: &'static str,
+    /// What stands behind `--` is handed on to what it runs: options there are looked up all the same.
+    pub through: bool,
     /// The program whose sub-commands are also its own; empty for itself.
     pub family: &'static str,
     /// What the first operands mean: lines of `operand operand|effect effect`.

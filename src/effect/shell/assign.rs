@@ -238,6 +238,7 @@ impl Walker<'_> {
         };
         let span = self.range(assignment.span);
         self.overridden(&name);
+        self.out.analysis.environment.push(name.clone());
         self.mark_assignment(&name, value.plain(), span, false)
     }
 

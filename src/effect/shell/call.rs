@@ -159,6 +159,7 @@ impl Walker<'_> {
         for arg in &args {
             let key = arg.start().split('=').next().unwrap_or_default();
             if exports && !key.is_empty() && !key.starts_with('-') {
+                self.out.analysis.environment.push(key.to_string());
                 self.state.set(Key::Exported(key.to_string()), Some(Held::Set));
             }
         }
@@ -287,6 +288,7 @@ impl Walker<'_> {
             genuine,
             transparent: genuine && complete && parsed.harmless,
             neutral_wrapper: false,
+            dir: self.cwd(),
         };
         let Some(index) = self.push(command) else { return };
         self.out.command = Some(index);

@@ -5,10 +5,11 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::rule::Severity;
+use crate::rule::command::CommandPattern;
 use crate::rule::fault::did_you_mean;
 use crate::rule::reader::Reader;
 use crate::rule::shipped;
+use crate::rule::{Layer, Severity};
 use crate::verdict::Verb;
 
 use super::RuleFile;
@@ -28,6 +29,17 @@ pub struct Override {
     pub observe: Option<bool>,
     /// Where in the file.
     pub span: Range<usize>,
+}
+
+/// Whether harmless commands are allowed, and which of them build and test.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Autopilot {
+    /// False = switched off.
+    pub on: bool,
+    /// In place of the shipped list of build and test commands.
+    pub commands: Option<Vec<CommandPattern>>,
+    /// On top of it.
+    pub also: Vec<CommandPattern>,
 }
 
 /// A server that can be asked.
@@ -145,6 +157,44 @@ pub(super) fn read_journal(
             "keep" => out.keep = r.integer(value, 0, 100).unwrap_or(3) as u32,
             other => r.unknown_key(other, key.span(), ["enabled", "max_size_mb", "keep"]),
         }
+    }
+    Some(out)
+}
+
+/// `autopilot = true`, or `{ commands = [...], also = [...] }`: never from a repository.
+pub(super) fn read_autopilot(
+    value: &Spanned<DeValue<'_>>,
+    layer: Layer,
+    r: &mut Reader<'_>,
+) -> Option<Autopilot> {
+    let mut out = Autopilot { on: true, ..Autopilot::default() };
+    let before = r.faults.len();
+    match value.get_ref() {
+        DeValue::Table(table) => {
+            for (key, value) in table {
+                let patterns =
+                    |r: &mut Reader<'_>| r.each(value, "bad-command", CommandPattern::parse);
+                match key.get_ref().as_ref() {
+                    "commands" => out.commands = Some(patterns(r)),
+                    "also" => out.also = patterns(r),
+                    other => r.unknown_key(other, key.span(), ["commands", "also"]),
+                }
+            }
+        }
+        _ => out.on = r.boolean(value)?,
+    }
+    // A list that cannot be read is none that could be allowed.
+    out.on &= r.faults.len() == before;
+    if layer.is_project() {
+        if out.on {
+            r.warn(
+                "only-tightens",
+                "a project cannot switch the autopilot on: this is ignored".into(),
+                Some("set it in your own config".into()),
+                value.span(),
+            );
+        }
+        return None;
     }
     Some(out)
 }

@@ -46,6 +46,26 @@ pub(super) fn source(out: &mut Emitter, value: &Value) {
     }
 }
 
+/// Read, if it looks like a path; `key=path` and `--key=path` name it as well.
+pub fn maybe_read(out: &mut Emitter, value: &Value) {
+    let path = match value.text.as_deref() {
+        Some(text) if text.contains("://") => return maybe_path(out, value),
+        Some(text) => match text.split_once('=') {
+            Some((key, rest)) if !key.contains('/') && looks_like_path(rest) => {
+                Value::known(rest, value.span.clone())
+            }
+            // Go's `./...`: everything below.
+            _ if looks_like_path(text) => match text.strip_suffix("/...") {
+                Some(dir) => Value::known(dir, value.span.clone()),
+                None => value.clone(),
+            },
+            _ => return,
+        },
+        None => value.clone(),
+    };
+    out.path(Word::Read, &path, Extent::Visible, Grade::Certain, Source::Operand);
+}
+
 /// Read for certain, written possibly, if it looks like a path or is one.
 pub fn maybe_path(out: &mut Emitter, value: &Value) {
     if value.pipe {

@@ -2,7 +2,7 @@
 
 use super::super::code;
 use super::super::table::{Program, Role, mark};
-use super::maybe::{maybe_path, source};
+use super::maybe::{maybe_path, maybe_read, source};
 use super::{Call, Next, device, sends, written};
 use crate::effect::path::{self, split};
 use crate::effect::value::{BLANK, Emitter, Printer, Spot, Value};
@@ -196,6 +196,7 @@ pub fn role(
         Role::Code => code::emit(out, lang, value, next),
         Role::Command | Role::Joined => {}
         Role::MaybePath => maybe_path(out, value),
+        Role::MaybeRead => maybe_read(out, value),
         Role::Source => source(out, value),
     }
 }
