@@ -5,15 +5,15 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::effect::Analysis;
 use crate::effect::program::table::Program;
-use crate::event::{Event, Kind, KindSet};
+use crate::event::{Kind, KindSet};
 use crate::paths::{self, Paths};
+use crate::rule::concern::Call;
 use crate::rule::fault::{Fault, Gravity};
 use crate::rule::file::{self, JournalConfig, RuleFile};
 use crate::rule::index::{self, Index};
 use crate::rule::shipped::{self, Shipped};
-use crate::rule::{Layer, Profile, Rule};
+use crate::rule::{Layer, Profile, Rule, Severity};
 use crate::trust;
 
 pub mod standing;
@@ -110,13 +110,13 @@ impl Config {
     }
 
     /// The rules of files that take effect for the call, in the order of the sources.
-    pub fn files(&self, event: &Event, analysis: &Analysis) -> Vec<Rc<Rule>> {
+    pub fn files(&self, call: &Call<'_>) -> Vec<Rc<Rule>> {
         let mut rules = Vec::with_capacity(self.rules.len());
         for source in self.sources.iter().filter(|source| source.refused.is_none()) {
             match &source.index {
                 Some(index) => rules.extend(
                     index
-                        .rules(&source.text, &source.path, source.layer, event, analysis)
+                        .rules(&source.text, &source.path, source.layer, call)
                         .iter()
                         .filter_map(|rule| effective(source, rule)),
                 ),
@@ -127,9 +127,8 @@ impl Config {
         rules
     }
 
-    /// The shipped rules that could speak of the call; all of them where there is none. The flag: as
-    /// for [`shipped::concerned`].
-    pub fn shipped(&self, call: Option<(&Event, &Analysis, bool)>) -> Vec<Rc<Rule>> {
+    /// The shipped rules that could speak of the call; all of them where there is none.
+    pub fn shipped(&self, call: Option<Call<'_>>) -> Vec<Rc<Rule>> {
         if self.only_files {
             return Vec::new();
         }
@@ -140,9 +139,14 @@ impl Config {
                 && autopilot.is_some_and(|own| own.commands.is_some() || !own.also.is_empty())
         };
         let rules: Vec<&Shipped> = match call {
-            Some((event, analysis, deep)) => {
-                let deep = deep || autopilot.is_some();
-                shipped::concerned(event, analysis, deep, listed).collect()
+            Some(call) => {
+                // A rule that a file makes critical fires on what is only possible.
+                let raised = self
+                    .own_files()
+                    .flat_map(|source| &source.file.overrides)
+                    .any(|change| change.severity == Some(Severity::Critical));
+                let call = Call { deep: call.deep || autopilot.is_some() || raised, ..call };
+                shipped::concerned(&call, listed).collect()
             }
             None => shipped::RULES.iter().collect(),
         };

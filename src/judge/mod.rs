@@ -16,6 +16,7 @@ use crate::event::{Event, Kind};
 use crate::once;
 use crate::paths::Paths;
 use crate::rule::Profile;
+use crate::rule::concern::Call;
 use crate::rule::path::Bases;
 use crate::rule::{Layer, Otherwise, Rule, Text};
 use crate::script::Said;
@@ -87,7 +88,8 @@ struct Judge<'a> {
 
 /// Judges the event.
 pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<'_>) -> Judgement {
-    let files = config.files(event, analysis);
+    let call = Call { event, analysis, place: world.place, deep: true };
+    let files = config.files(&call);
     let mut rules: Vec<&Rule> = files.iter().map(Rc::as_ref).collect();
     let mut judge =
         Judge { event, analysis, config, world, out: Judgement::default(), voices: Vec::new() };
@@ -95,7 +97,7 @@ pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<
     // No shipped rule is stronger than a deny of the files: then they need not even be read.
     let shipped = match judge.settled(&matches) {
         true => Vec::new(),
-        false => config.shipped(Some((event, analysis, judge.looks_deep(&matches)))),
+        false => config.shipped(Some(Call { deep: judge.looks_deep(&matches), ..call })),
     };
     let packs: Vec<&Rule> = shipped.iter().map(Rc::as_ref).collect();
     matches.extend(judge.matches(&packs, event, analysis));
@@ -135,8 +137,10 @@ impl<'a> Judge<'a> {
                 let analysis = effect::analyse(&event, self.world.place);
                 // Deny and ask judge both inputs, allow only the new one.
                 self.stops(&matches, self.event, self.analysis);
-                let files = self.config.files(&event, &analysis);
-                let shipped = self.config.shipped(Some((&event, &analysis, true)));
+                let place = self.world.place;
+                let call = Call { event: &event, analysis: &analysis, place, deep: true };
+                let files = self.config.files(&call);
+                let shipped = self.config.shipped(Some(call));
                 let all: Vec<&Rule> = files.iter().chain(&shipped).map(Rc::as_ref).collect();
                 let again: Vec<Match<'_>> =
                     self.matches_quietly(&all, &event, &analysis).into_iter().collect();

@@ -5,11 +5,24 @@
 //! (`index.rs`). A no is certain, a yes is not: what cannot be told cheaply is left empty, and
 //! empty means any.
 
-use crate::effect::{Analysis, Effect, Extent, Grade, SubCommand, Target, Word};
+use crate::effect::{Analysis, Effect, Extent, Grade, Place, SubCommand, Target, Word};
 use crate::event::Event;
 
 use super::path::FOLD;
 use super::{Certainty, Layer, Rule, Severity};
+
+/// A call that rules are sought for.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The event.
+    pub event: &'a Event,
+    /// What it would do.
+    pub analysis: &'a Analysis,
+    /// Where home and project are.
+    pub place: &'a Place,
+    /// What may lie below a directory counts as well.
+    pub deep: bool,
+}
 
 /// The line of a rule, taken apart. Lists are separated by commas, needles by bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,26 +57,25 @@ impl<'t> Concern<'t> {
         Some(Concern { on, tools, words, programs, needles, kind: rest })
     }
 
-    /// Could the rule speak of this event? `deep` = what may lie below a directory counts as well; a
-    /// rule that is `keen` asks for that by itself.
-    pub fn holds(&self, event: &Event, analysis: &Analysis, deep: bool) -> bool {
-        let deep = deep || self.kind == "keen";
-        if self.on != "*" && !listed(self.on, event.kind.name()) {
+    /// Could the rule speak of this call?
+    pub fn holds(&self, call: &Call<'_>) -> bool {
+        let analysis = call.analysis;
+        if self.on != "*" && !listed(self.on, call.event.kind.name()) {
             return false;
         }
-        if !self.tools.is_empty() && !listed(self.tools, &event.tool) {
+        if !self.tools.is_empty() && !listed(self.tools, &call.event.tool) {
             return false;
         }
         if self.kind == "unknown" {
             return analysis.effects.iter().any(|effect| effect.grade == Grade::Unknown);
         }
         let speaks_of_effects = !self.words.is_empty() || !self.needles.is_empty();
-        (!speaks_of_effects || analysis.effects.iter().any(|effect| self.could_be(effect, deep)))
+        (!speaks_of_effects || analysis.effects.iter().any(|effect| self.could_be(effect, call)))
             && (self.programs.is_empty()
                 || analysis.commands.iter().any(|command| self.could_run(command)))
     }
 
-    fn could_be(&self, effect: &Effect, deep: bool) -> bool {
+    fn could_be(&self, effect: &Effect, call: &Call<'_>) -> bool {
         if !self.words.is_empty() && !self.says(effect.word) {
             return false;
         }
@@ -71,7 +83,7 @@ impl<'t> Concern<'t> {
             return true;
         }
         match &effect.path {
-            Some(target) => self.could_name(target, deep),
+            Some(target) => self.could_name(target, call),
             None => effect.grade == Grade::Unknown && !matches!(self.kind, "shipped" | "keen"),
         }
     }
@@ -85,28 +97,17 @@ impl<'t> Concern<'t> {
 
     /// Each pattern's needle must fit the path. A target that is more than one path is only told
     /// from patterns that name another place outright.
-    fn could_name(&self, target: &Target, deep: bool) -> bool {
-        let one = target.extent == Extent::Exact;
-        // Of a glob, what stands before its first sign.
-        let literal = |path: &'_ str| match one {
-            true => path.len(),
-            false => path.find(['*', '?', '[']).unwrap_or(path.len()),
-        };
-        let forms = [&target.lexical, &target.resolved].map(|path| &path[..literal(path)]);
-        FOLD || self.needles.split('|').any(|needle| match needle.strip_suffix("/.") {
-            Some(dir) if one => forms.iter().any(|path| path.trim_end_matches('/') == dir),
-            Some(dir) => forms.iter().any(|path| path.starts_with(dir) || dir.starts_with(path)),
-            None if !needle.starts_with('/') => {
-                let (run, anywhere) = match needle.strip_prefix('*') {
-                    Some(run) => (run, true),
-                    None => (needle, false),
-                };
-                let possible = !one && (deep || !anywhere || target.extent == Extent::Glob);
-                possible || forms.iter().any(|path| path.contains(run))
-            }
-            None => forms
-                .iter()
-                .any(|path| path.starts_with(needle) || !one && needle.starts_with(path)),
+    fn could_name(&self, target: &Target, call: &Call<'_>) -> bool {
+        let deep = call.deep || self.kind == "keen" || target.extent == Extent::Glob;
+        FOLD || self.needles.split('|').any(|needle| {
+            let (start, run) = needle.split_once('*').unwrap_or((needle, ""));
+            let fits = |path: &str| {
+                begins(path, start, target.extent, call.place)
+                    && (target.extent != Extent::Exact || path.contains(run))
+                    // At any depth: something of that name may lie below.
+                    && (!start.is_empty() || deep || path.contains(run))
+            };
+            fits(&target.lexical) || fits(&target.resolved)
         })
     }
 
@@ -118,6 +119,38 @@ impl<'t> Concern<'t> {
                 }
                 None => item == command.name,
             })
+    }
+}
+
+/// Does the path lie where the pattern begins, or, if it is more than one, that place within it?
+fn begins(path: &str, start: &str, extent: Extent, place: &Place) -> bool {
+    if start.is_empty() {
+        return true;
+    }
+    let (dir, itself) = match start.strip_suffix("/.") {
+        Some(dir) => (dir, true),
+        None => (start, false),
+    };
+    let one = extent == Extent::Exact;
+    let below = |path: &str, dir: &str| match one {
+        true if itself => path.trim_end_matches('/') == dir,
+        true => path.starts_with(dir),
+        // Of a glob, what stands before its first sign.
+        false => {
+            let path = &path[..path.find(['*', '?', '[']).unwrap_or(path.len())];
+            path.starts_with(dir) || dir.starts_with(path)
+        }
+    };
+    let base = match dir.as_bytes().first() {
+        Some(b'~') => place.home.as_str(),
+        Some(b'.') => place.project.as_str(),
+        _ => return below(path, dir),
+    };
+    let rest = &dir[1..];
+    match path.strip_prefix(base.trim_end_matches('/')) {
+        Some(path) => below(path, rest),
+        // The base may have another name, or lie below a target of many paths.
+        None => !one || path.contains(rest),
     }
 }
 

@@ -12,11 +12,9 @@ use std::rc::Rc;
 
 use memchr::memchr;
 
-use crate::effect::Analysis;
-use crate::event::Event;
 use crate::journal::create_private_dir;
 
-use super::concern::{self, Concern};
+use super::concern::{self, Call, Concern};
 use super::file::{self, RuleFile};
 use super::{Layer, Rule};
 
@@ -82,24 +80,16 @@ impl Index {
     }
 
     /// The rules that could concern the call, in file order.
-    pub fn rules(
-        &self,
-        text: &str,
-        path: &Path,
-        layer: Layer,
-        event: &Event,
-        analysis: &Analysis,
-    ) -> Vec<Rc<Rule>> {
+    pub fn rules(&self, text: &str, path: &Path, layer: Layer, call: &Call<'_>) -> Vec<Rc<Rule>> {
         let concerned = |entry: &Entry<'_>| {
             entry.line > 0
-                && Concern::parse(entry.concern)
-                    .is_none_or(|concern| concern.holds(event, analysis, true))
+                && Concern::parse(entry.concern).is_none_or(|concern| concern.holds(call))
         };
         self.entries()
             .filter(concerned)
             .filter_map(|entry| {
                 let chunk = text.get(entry.start..entry.end)?;
-                let mut rule = file::read(chunk, path, layer, Some(event.kind)).rules.pop()?;
+                let mut rule = file::read(chunk, path, layer, Some(call.event.kind)).rules.pop()?;
                 Rc::make_mut(&mut rule).line += entry.line - 1;
                 Some(rule)
             })

@@ -1,25 +1,36 @@
 //! What every path that a pattern names has in common, as one short text: so that a rule is only read where
 //! it could matter. Shared with the build, which writes it for the shipped rules.
 
-/// `/etc` = lies there or below, `/usr/.` = is that directory; anything else = stands somewhere in
-/// the path, with a `*` in front where the pattern holds at any depth.
+/// Where the paths begin (`/etc`, `~/.ssh`, `./.git`; with `/.` behind it: that directory itself),
+/// and behind a `*` what stands somewhere in them. Patterns that hold at any depth begin nowhere:
+/// `*.pem`. What is on a drive is told by its colon.
 pub fn needle(pattern: &str) -> String {
-    if pattern.split('/').next().is_some_and(|first| first.ends_with(':')) {
-        return ":".into();
+    let mut parts = pattern.split('/');
+    let first = parts.next().unwrap_or_default();
+    if first.ends_with(':') {
+        return "*:".into();
     }
-    if pattern.starts_with('/') && !pattern.contains(['*', '?', '[', '\\']) {
-        return match pattern.ends_with("/.") {
-            true => pattern.into(),
-            false => pattern.trim_end_matches('/').into(),
-        };
+    let plain = |part: &str| !part.contains(['*', '?', '[', '\\']);
+    let based = matches!(first, "" | "~" | ".");
+    let mut start = if based { first.to_string() } else { String::new() };
+    let mut rest: Vec<&str> = if based { parts.collect() } else { pattern.split('/').collect() };
+    let itself = rest.last() == Some(&".");
+    rest.retain(|part| !matches!(*part, "" | "."));
+    if based {
+        let leading = rest.iter().take_while(|part| plain(part)).count();
+        for part in rest.drain(..leading) {
+            start.push('/');
+            start.push_str(part);
+        }
+        if rest.is_empty() {
+            return if itself { start + "/." } else { start };
+        }
     }
-    let based = matches!(pattern, "~" | ".")
-        || ["/", "~/", "./"].iter().any(|base| pattern.starts_with(base));
-    let run = pattern
-        .split('/')
-        .filter(|part| !matches!(*part, "" | "." | "~") && !part.contains(['[', '\\']))
+    let run = rest
+        .iter()
+        .filter(|part| !part.contains(['[', '\\']))
         .flat_map(|part| part.split(['*', '?']))
         .max_by_key(|run| run.len())
         .unwrap_or_default();
-    format!("{}{run}", if based { "" } else { "*" })
+    format!("{start}*{run}")
 }

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use super::concern::{self, Concern};
+use super::concern::{self, Call, Concern};
 use super::{Layer, Rule, file};
 use crate::effect::{Analysis, Word};
-use crate::event::Event;
 
 /// A shipped rule and what the build knows of it.
 #[derive(Debug)]
@@ -44,17 +43,14 @@ impl Shipped {
     }
 }
 
-/// The rules that could speak of the call, and those of `also`, in file order; `deep` as for
-/// [`Concern::holds`].
+/// The rules that could speak of the call, and those of `also`, in file order.
 pub fn concerned(
-    event: &Event,
-    analysis: &Analysis,
-    deep: bool,
+    call: &Call<'_>,
     also: impl Fn(&Shipped) -> bool,
 ) -> impl Iterator<Item = &'static Shipped> {
-    let called = called(analysis);
+    let called = called(call.analysis);
     let mut words: Vec<Word> = Vec::new();
-    for effect in &analysis.effects {
+    for effect in &call.analysis.effects {
         if !words.contains(&effect.word) {
             words.push(effect.word);
         }
@@ -67,7 +63,7 @@ pub fn concerned(
                 || (!one.by_program || called.get(*at).is_none_or(|named| *named))
                     && (one.concern.words.is_empty()
                         || words.iter().any(|word| one.concern.says(*word)))
-                    && one.concern.holds(event, analysis, deep)
+                    && one.concern.holds(call)
         })
         .map(|(_, one)| one)
 }
