@@ -98,17 +98,16 @@ impl<'t> Concern<'t> {
     /// Each pattern's needle must fit the path. A target that is more than one path is only told
     /// from patterns that name another place outright.
     fn could_name(&self, target: &Target, call: &Call<'_>) -> bool {
+        if FOLD {
+            return true;
+        }
         let deep = call.deep || self.kind == "keen" || target.extent == Extent::Glob;
-        FOLD || self.needles.split('|').any(|needle| {
-            let (start, run) = needle.split_once('*').unwrap_or((needle, ""));
-            let fits = |path: &str| {
-                begins(path, start, target.extent, call.place)
-                    && (target.extent != Extent::Exact || path.contains(run))
-                    // At any depth: something of that name may lie below.
-                    && (!start.is_empty() || deep || path.contains(run))
-            };
-            fits(&target.lexical) || fits(&target.resolved)
-        })
+        let one = target.extent == Extent::Exact;
+        let fits = |path: &str| {
+            let path = Path::new(path, one, call.place);
+            split(self.needles, b'|').any(|needle| path.fits(needle, deep))
+        };
+        fits(&target.lexical) || target.lexical != target.resolved && fits(&target.resolved)
     }
 
     fn could_run(&self, command: &SubCommand) -> bool {
@@ -122,35 +121,57 @@ impl<'t> Concern<'t> {
     }
 }
 
-/// Does the path lie where the pattern begins, or, if it is more than one, that place within it?
-fn begins(path: &str, start: &str, extent: Extent, place: &Place) -> bool {
-    if start.is_empty() {
-        return true;
-    }
-    let (dir, itself) = match start.strip_suffix("/.") {
-        Some(dir) => (dir, true),
-        None => (start, false),
-    };
-    let one = extent == Extent::Exact;
-    let below = |path: &str, dir: &str| match one {
-        true if itself => path.trim_end_matches('/') == dir,
-        true => path.starts_with(dir),
+/// A path that needles are held against: there are some hundred of them.
+struct Path<'a> {
+    whole: &'a str,
+    /// What stands behind the home directory and behind the project's, with its slash.
+    home: Option<&'a str>,
+    project: Option<&'a str>,
+    /// It is that very path, and not more.
+    one: bool,
+}
+
+impl<'a> Path<'a> {
+    fn new(path: &'a str, one: bool, place: &Place) -> Path<'a> {
         // Of a glob, what stands before its first sign.
-        false => {
-            let path = &path[..path.find(['*', '?', '[']).unwrap_or(path.len())];
-            path.starts_with(dir) || dir.starts_with(path)
+        let end = if one { None } else { path.find(['*', '?', '[']) };
+        let whole = &path[..end.unwrap_or(path.len())];
+        let behind = |base: &str| whole.strip_prefix(base.trim_end_matches('/'));
+        Path { whole, home: behind(&place.home), project: behind(&place.project), one }
+    }
+
+    /// Could a pattern with that needle name it? `deep` = what may lie below counts.
+    fn fits(&self, needle: &str, deep: bool) -> bool {
+        let bytes = needle.as_bytes();
+        let (start, run) = match memchr::memchr(b'*', bytes) {
+            Some(0) => {
+                return !self.one && deep || self.whole.contains(&needle[1..]);
+            }
+            Some(at) => (&needle[..at], &needle[at + 1..]),
+            None => (needle, ""),
+        };
+        let (base, rest) = match bytes.first() {
+            Some(b'~') => (self.home, &start[1..]),
+            Some(b'.') => (self.project, &start[1..]),
+            _ => (Some(self.whole), start),
+        };
+        let begins = match base {
+            Some(path) => self.begins(path, rest),
+            // The base may have another name, or lie below a target of many paths.
+            None => !self.one || self.whole.contains(rest),
+        };
+        begins && (!self.one || run.is_empty() || self.whole.contains(run))
+    }
+
+    fn begins(&self, path: &str, start: &str) -> bool {
+        let bytes = start.as_bytes();
+        let itself = bytes.ends_with(b"/.");
+        let dir = if itself { &bytes[..bytes.len() - 2] } else { bytes };
+        match self.one {
+            true if itself => path.trim_end_matches('/').as_bytes() == dir,
+            true => path.as_bytes().starts_with(dir),
+            false => path.as_bytes().starts_with(dir) || dir.starts_with(path.as_bytes()),
         }
-    };
-    let base = match dir.as_bytes().first() {
-        Some(b'~') => place.home.as_str(),
-        Some(b'.') => place.project.as_str(),
-        _ => return below(path, dir),
-    };
-    let rest = &dir[1..];
-    match path.strip_prefix(base.trim_end_matches('/')) {
-        Some(path) => below(path, rest),
-        // The base may have another name, or lie below a target of many paths.
-        None => !one || path.contains(rest),
     }
 }
 
@@ -168,10 +189,14 @@ fn listed(list: &str, name: &str) -> bool {
 }
 
 fn items(list: &str) -> impl Iterator<Item = &str> {
+    split(list, b',')
+}
+
+fn split(list: &str, by: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(list);
     std::iter::from_fn(move || {
         let list = rest?;
-        let end = memchr::memchr(b',', list.as_bytes()).unwrap_or(list.len());
+        let end = memchr::memchr(by, list.as_bytes()).unwrap_or(list.len());
         rest = list.get(end + 1..);
         Some(&list[..end])
     })
