@@ -22,6 +22,7 @@ impl Walker<'_> {
             Next::Words { words, cwd, feeds } => {
                 let mut words = words;
                 let mut marked = false;
+                let mark = self.state.mark();
                 while assigns
                     && let Some((key, rest)) = words.first().and_then(|w| w.start().split_once('='))
                 {
@@ -59,7 +60,6 @@ impl Walker<'_> {
                     return;
                 }
                 let outer = self.parent.replace(index);
-                let mark = self.state.mark();
                 if let Some(cwd) = cwd {
                     let text = cwd.plain().map(str::to_string);
                     if text != self.cwd() {
