@@ -135,9 +135,15 @@ pub fn run(
         "api" => forge::api(out, call, &values),
         "gh-alias" => forge::alias(out, &values),
         "gh-clone" => forge::clone(out, &values),
-        "packages" => packages::packages(out, call, program, &values, dry),
+        "packages" => {
+            packages::packages(out, call, program, &values, dry);
+            packages::binary(call, next);
+        }
         "runner" => packages::runner(out, program, &values, next),
-        "script" => packages::script(out, program, &values, next),
+        "script" => {
+            packages::script(out, program, &values, next);
+            packages::binary(call, next);
+        }
         "npm-config" | "pip-config" => packages::config(out, call, program, &values),
         "maven" => packages::build(out, call, &values, dry),
         "download" => download(out, call, &values, dry),

@@ -435,20 +435,6 @@ impl Walker<'_> {
         true
     }
 
-    /// An unknown argument in a place where an option could stand, of a program that could do more
-    /// with it.
-    fn words_of_options(&mut self, parsed: &options::Parsed, index: usize) {
-        let grave = parsed.options.iter().any(|o| {
-            o.spec.is_some_and(|s| s.marks & table::mark::UNSAFE != 0)
-                && o.value.as_ref().is_some_and(|v| v.text.is_none())
-        });
-        if grave {
-            let span = self.out.analysis.commands[index].span.clone();
-            self.out.command = Some(index);
-            self.out.unknown("an option that executes, with a value known only at run time", span);
-        }
-    }
-
     /// A function of the call.
     fn function(
         &mut self,

@@ -41,6 +41,11 @@ pub fn run(
             {
                 may_write(out, call, ".git");
             }
+            // `-M NAME` renames the branch one is on; of two, the second may be there already.
+            if call.parsed.option("-M").is_some_and(|o| o.name == "-M") && values.len() > 1 {
+                let word = Word::Named("git.delete-branch");
+                out.push(word, Grade::Certain, Source::Program, call.span.clone());
+            }
         }
         "git-checkout" => checkout(out, call, values),
         "git-restore" => restore(out, call, values),

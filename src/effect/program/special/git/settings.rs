@@ -140,9 +140,20 @@ pub fn key_runs(key: &str) -> bool {
 const CONNECTION: &[&str] =
     &["GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_PROXY_COMMAND"];
 
-/// Does git look at that variable for a program or a setting?
+/// Variables that tell the common tools for hooks to skip them.
+const HOOKS: &[&str] = &[
+    "HUSKY",
+    "HUSKY_SKIP_HOOKS",
+    "LEFTHOOK",
+    "OVERCOMMIT_DISABLE",
+    "SKIP",
+    "SKIP_SIMPLE_GIT_HOOKS",
+];
+
+/// Does git look at that variable for a program, a setting, or for whether hooks run?
 pub fn names_git(variable: &str) -> bool {
     CONNECTION.contains(&variable)
+        || HOOKS.contains(&variable)
         || variable == "GIT_EXTERNAL_DIFF"
         || variable == "GIT_CONFIG_COUNT"
         || ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"].iter().any(|p| variable.starts_with(p))
@@ -269,6 +280,17 @@ fn variables(out: &mut Emitter, call: &Call) {
     };
     if out.variables.iter().any(names) {
         out.push(PROGRAM, Grade::Certain, Source::Program, call.span.clone());
+    }
+    let skips = |(name, value): &(String, Option<String>)| match (name.as_str(), value.as_deref()) {
+        ("HUSKY" | "LEFTHOOK", value) => matches!(value, Some("0" | "false")),
+        (name, value) => HOOKS.contains(&name) && !matches!(value, Some("" | "0" | "false")),
+    };
+    let hooked = matches!(
+        sub(call),
+        Some("commit" | "push" | "merge" | "rebase" | "pull" | "am" | "cherry-pick" | "revert")
+    );
+    if hooked && out.variables.iter().any(skips) {
+        out.push(BYPASS, Grade::Certain, Source::Program, call.span.clone());
     }
 }
 
