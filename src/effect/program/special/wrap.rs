@@ -260,7 +260,7 @@ pub fn interpreter(
             // `python manage.py flush`, `php artisan db:wipe`: scripts that the tables know.
             if file
                 .plain()
-                .is_some_and(|f| matches!(split(f).1, "manage.py" | "artisan" | "rails" | "rake"))
+                .is_some_and(|f| matches!(split(f).1, "manage.py" | "artisan" | "rails" | "rake" | "console"))
             {
                 return next.push(Next::Words { words: values, cwd: None, feeds: false });
             }

@@ -101,6 +101,10 @@ fn executes(key: &str, value: Option<&str>) -> bool {
     if value.starts_with('!') {
         return true;
     }
+    if key == "core.fsmonitor" && matches!(value, "true" | "false" | "1" | "0" | "") {
+        // git's own watcher, or none.
+        return false;
+    }
     if key.ends_with("editor") || key.ends_with("pager") || key.starts_with("pager.") {
         let word = value.split(' ').next().unwrap_or_default();
         return !TAME.contains(&word)
