@@ -56,6 +56,14 @@ pub fn run(
         }
         "git-clean" if !dry => clean(out, call, values),
         "git-clean" => {}
+        "git-worktree" => {
+            // Without force git leaves alone what was changed.
+            let sure = call.parsed.option("--force").is_some();
+            let grade = if sure { Grade::Certain } else { Grade::Possible };
+            for value in values {
+                out.path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
+            }
+        }
         "git-gc" => gc(out, call),
         "git-push" => push(out, call, values, dry),
         "git-remote-read" => remote(out, values.first(), false),
@@ -175,8 +183,9 @@ fn last_says(call: &Call, yes: &str, no: &str) -> bool {
 
 /// Without `-f` git refuses, unless a setting says otherwise.
 fn clean(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let lax = settings::last(out, call, "clean.requireforce")
-        .is_some_and(|value| value.is_none_or(|v| !matches!(v.as_str(), "true" | "yes" | "on" | "1")));
+    let lax = settings::last(out, call, "clean.requireforce").is_some_and(|value| {
+        value.is_none_or(|v| !matches!(v.as_str(), "true" | "yes" | "on" | "1"))
+    });
     let sure = lax || ["-f", "-i"].iter().any(|name| call.parsed.option(name).is_some());
     let grade = if sure { Grade::Certain } else { Grade::Possible };
     if lax {
@@ -199,9 +208,9 @@ fn gc(out: &mut Emitter, call: &Call) {
         None if !kept => &["gc.pruneexpire", "gc.reflogexpire", "gc.reflogexpireunreachable"],
         _ => &["gc.reflogexpire", "gc.reflogexpireunreachable"],
     };
-    let set = keys.iter().any(|key| {
-        settings::last(out, call, key).is_some_and(|value| soon(value.as_deref()))
-    });
+    let set = keys
+        .iter()
+        .any(|key| settings::last(out, call, key).is_some_and(|value| soon(value.as_deref())));
     if set || option.is_some_and(|value| soon(value.plain())) {
         let word = Word::Named("git.expire");
         out.push(word, Grade::Certain, Source::Program, call.span.clone());

@@ -112,7 +112,9 @@ pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
 /// A program that is named by its URL: it comes from that host, and runs.
 pub fn fetched(out: &mut Emitter, file: &Value) -> bool {
     let there = file.start().contains("://") && !file.start().starts_with("file:")
-        || ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|s| file.start().starts_with(s));
+        || ["github:", "gitlab:", "bitbucket:", "gist:"]
+            .iter()
+            .any(|s| file.start().starts_with(s));
     if there {
         out.contact(file, false, Source::Operand);
         out.unknown("a program that is fetched runs", file.span.clone());

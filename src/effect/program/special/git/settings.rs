@@ -424,7 +424,10 @@ fn risky(out: &Emitter, value: &str) -> bool {
     let effects = |words: &[Word]| {
         words.iter().any(|w| matches!(w, Word::Named(name) if *name != "git.push"))
     };
-    parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.effect.is_some() || s.marks & mark::UNSAFE != 0))
+    parsed
+        .options
+        .iter()
+        .any(|o| o.spec.is_some_and(|s| s.effect.is_some() || s.marks & mark::UNSAFE != 0))
         || effects(program.effects)
         || program.special == "git-clean"
         || program.special == "git-checkout" && args.iter().any(|a| a.plain() == Some("--"))
