@@ -141,8 +141,14 @@ pub fn key_runs(key: &str) -> bool {
 }
 
 /// Variables that start programs when git makes a connection.
-const CONNECTION: &[&str] =
-    &["GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_PROXY_COMMAND"];
+const CONNECTION: &[&str] = &[
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_ASKPASS",
+    "SSH_ASKPASS",
+    "GIT_PROXY_COMMAND",
+    "GIT_SSL_NO_VERIFY",
+];
 
 /// Variables that tell the common tools for hooks to skip them.
 const HOOKS: &[&str] = &[
@@ -239,6 +245,12 @@ pub fn settings(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) -> bool {
         let known = value.is_some();
         if value.as_deref().is_some_and(|value| bypasses(&key, value)) {
             out.push(BYPASS, Grade::Certain, Source::Operand, span);
+        } else if key.to_ascii_lowercase().ends_with("sslverify")
+            && matches!(value.as_deref(), Some("false" | "no" | "off" | "0"))
+        {
+            if connects(call) {
+                out.push(PROGRAM, Grade::Certain, Source::Operand, span);
+            }
         } else if executes(&key, value.as_deref())
             && may_execute(&key, known)
             && (!only_connects(&key) || connects(call))
@@ -278,6 +290,7 @@ fn variables(out: &mut Emitter, call: &Call) {
         let tame = match name.as_str() {
             // What git starts anyway; its own options are read where the variable is set.
             "GIT_SSH" | "GIT_SSH_COMMAND" => matches!(first, "" | "ssh" | "/usr/bin/ssh"),
+            "GIT_SSL_NO_VERIFY" => matches!(text, "" | "0" | "false"),
             _ => matches!(text, "" | "true" | "/bin/true" | "false" | "/bin/false" | "echo" | ":"),
         };
         there && !tame
@@ -406,8 +419,16 @@ fn may_execute(key: &str, known: bool) -> bool {
 fn trusts(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let tail = key.rsplit('.').next().unwrap_or_default();
-    matches!(tail, "helper" | "sslverify" | "proxy" | "insteadof" | "pushinsteadof")
-        || matches!(key.as_str(), "safe.directory" | "safe.barerepository" | "core.worktree")
+    matches!(
+        tail,
+        "helper"
+            | "sslcainfo"
+            | "sslcapath"
+            | "sslverify"
+            | "proxy"
+            | "insteadof"
+            | "pushinsteadof"
+    ) || matches!(key.as_str(), "safe.directory" | "safe.barerepository" | "core.worktree")
         || key.starts_with("protocol.") && key != "protocol.version"
         || key.starts_with("include")
 }
