@@ -1,5 +1,6 @@
 //! git: settings that name programs, remotes, and what of the work tree is overwritten.
 
+mod alias;
 mod settings;
 
 pub use settings::{names_git, redirects, settings};
