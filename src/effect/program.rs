@@ -14,4 +14,4 @@ pub mod table;
 
 pub use effects::{Call, Next, run};
 pub use options::{Parsed, parse};
-pub use special::git_key_runs;
+pub use special::{names_git, redirects_git};

@@ -140,6 +140,8 @@ pub struct Emitter<'a> {
     pub written: std::collections::HashMap<String, Option<String>>,
     /// Directories that the call fills with what it fetches.
     pub fetched: Vec<String>,
+    /// Variables that the next program looks at, where they were set in the call.
+    pub variables: Vec<(String, Option<String>)>,
     noted: bool,
     /// There were more effects than are listed.
     full: bool,
@@ -157,6 +159,7 @@ impl<'a> Emitter<'a> {
             command: None,
             written: std::collections::HashMap::new(),
             fetched: Vec::new(),
+            variables: Vec::new(),
             noted: false,
             full: false,
         }

@@ -86,7 +86,9 @@ impl Call<'_> {
 /// Emits the effects of a call; what it runs in turn is handed back.
 pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let mut next = Vec::new();
-    special::common(out, call);
+    if special::common(out, call, &mut next) {
+        return next;
+    }
     let home = out.cwd.clone();
     goes(out, call);
     special::there(out, call);

@@ -14,7 +14,7 @@ mod wrap;
 
 pub use files::found;
 use files::{dd, fd, find, gzip, ln, tar};
-pub use git::key_runs as git_key_runs;
+pub use git::{names_git, redirects as redirects_git};
 pub use network::transfer;
 use remote::{copy, download, ssh, ssh_settings};
 use wrap::{env, interpreter, parallel, shell, xargs};
@@ -25,11 +25,10 @@ use super::table::{self, Program, Role, mark};
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
-/// What holds for every sub-command of a program, also for those that nobody knows.
-pub fn common(out: &mut Emitter, call: &Call) {
-    if matches!(call.name, "git" | "hub") {
-        git::settings(out, call);
-    }
+/// What holds for every sub-command of a program, also for those that nobody knows; true = this is
+/// all that there is to say.
+pub fn common(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) -> bool {
+    matches!(call.name, "git" | "hub") && git::settings(out, call, next)
 }
 
 /// What holds where it runs: a directory that is itself laid out like a repository (such may be
@@ -136,9 +135,15 @@ pub fn run(
         "api" => forge::api(out, call, &values),
         "gh-alias" => forge::alias(out, &values),
         "gh-clone" => forge::clone(out, &values),
-        "packages" => packages::packages(out, call, program, &values, dry),
+        "packages" => {
+            packages::packages(out, call, program, &values, dry);
+            packages::binary(call, next);
+        }
         "runner" => packages::runner(out, program, &values, next),
-        "script" => packages::script(out, program, &values, next),
+        "script" => {
+            packages::script(out, program, &values, next);
+            packages::binary(call, next);
+        }
         "npm-config" | "pip-config" => packages::config(out, call, program, &values),
         "maven" => packages::build(out, call, &values, dry),
         "download" => download(out, call, &values, dry),

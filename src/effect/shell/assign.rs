@@ -156,7 +156,7 @@ fn hides(name: &str, value: Option<&str>) -> bool {
                 .iter()
                 .any(|o| value.contains(o))
         }
-        _ => name.starts_with("GIT_CONFIG_KEY_") && program::git_key_runs(value),
+        _ => false,
     }
 }
 
@@ -240,6 +240,24 @@ impl Walker<'_> {
         self.overridden(&name);
         self.out.analysis.environment.push(name.clone());
         self.mark_assignment(&name, value.plain(), span, false)
+    }
+
+    /// What the assignments of one command held before it, of what git looks at.
+    pub(super) fn before(&self, assignments: &[Assignment]) -> Vec<(Key, Option<Held>)> {
+        let names = assignments.iter().map(|a| a.target.name.as_str());
+        let keys = names.filter(|n| program::names_git(n)).map(|n| Key::Git(n.to_string()));
+        keys.map(|key| (key.clone(), self.state.get(&key).cloned())).collect()
+    }
+
+    /// A program may start git, whose settings then name programs.
+    pub(super) fn may_start_git(&mut self, span: &std::ops::Range<usize>) {
+        let redirects = |(name, value): &(String, Option<String>)| {
+            program::redirects_git(name, value.as_deref())
+        };
+        if self.state.git().iter().any(redirects) {
+            let why = "an assignment that leads programs to code or settings";
+            self.out.unknown(why, span.clone());
+        }
     }
 
     /// A shell that the command starts sees another value than this one's.
@@ -342,6 +360,10 @@ impl Walker<'_> {
             self.out.command = None;
             self.out.contact(&Value::known(proxy, span), false, Source::Assignment);
             return false;
+        }
+        if program::names_git(name) {
+            let text = value.map(str::to_string);
+            self.state.set(Key::Git(name.to_string()), Some(Held::Text(text)));
         }
         match marked(name, value) {
             Marked::No => return false,

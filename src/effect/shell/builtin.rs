@@ -63,6 +63,7 @@ impl Walker<'_> {
                         Some(key) if !key.starts_with('-') => {
                             let key = key.to_string();
                             self.state.set(Key::Function(key.clone()), None);
+                            self.state.set(Key::Git(key.clone()), None);
                             self.state.set(Key::Var(key), Some(Held::Var(vec![vec![Vec::new()]])));
                         }
                         Some(_) => {}

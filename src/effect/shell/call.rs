@@ -48,6 +48,7 @@ impl Walker<'_> {
         }
         let mut marked = false;
         let mut separators = None;
+        let before = self.before(&simple.assignments);
         for assignment in simple.assignments.iter() {
             marked |= self.temporary(assignment);
             if assignment.target.name.as_str() == "IFS"
@@ -69,6 +70,7 @@ impl Walker<'_> {
             deltas.push(w.state.rollback(mark));
         });
         self.state.join(deltas);
+        before.into_iter().for_each(|(key, held)| self.state.set(key, held));
         let last = simple.args.last().unwrap_or(&simple.name);
         self.brackets(simple.name.span, last.span);
     }
@@ -357,6 +359,7 @@ impl Walker<'_> {
         }
         let fed = !matches!(self.feed, Feed::None | Feed::Text(_));
         let call = Call { name: &name, args, parsed: &parsed, span: span.clone(), fed };
+        self.out.variables = self.state.git();
         let from = self.out.analysis.effects.len();
         let nexts = program::run(&mut self.out, &call);
         self.copied(&name, &call);
@@ -365,6 +368,9 @@ impl Walker<'_> {
             .any(|e| e.word == Word::Execute && e.grade == Grade::Unknown)
         {
             self.out.analysis.commands[index].transparent = false;
+        }
+        if nexts.is_empty() && name != "git" && !complete {
+            self.may_start_git(&span);
         }
         let wraps = parsed.program.is_some_and(|p| p.neutral);
         let assigns = parsed.program.is_some_and(|p| p.assignments);
@@ -427,20 +433,6 @@ impl Walker<'_> {
         self.out.push(Word::Execute, Grade::Certain, Source::Program, word.span.clone());
         self.out.path(Word::Read, word, Extent::Exact, Grade::Certain, Source::Program);
         true
-    }
-
-    /// An unknown argument in a place where an option could stand, of a program that could do more
-    /// with it.
-    fn words_of_options(&mut self, parsed: &options::Parsed, index: usize) {
-        let grave = parsed.options.iter().any(|o| {
-            o.spec.is_some_and(|s| s.marks & table::mark::UNSAFE != 0)
-                && o.value.as_ref().is_some_and(|v| v.text.is_none())
-        });
-        if grave {
-            let span = self.out.analysis.commands[index].span.clone();
-            self.out.command = Some(index);
-            self.out.unknown("an option that executes, with a value known only at run time", span);
-        }
     }
 
     /// A function of the call.

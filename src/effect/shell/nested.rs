@@ -6,7 +6,8 @@ use std::rc::Rc;
 use super::produce::line;
 use super::state::{Held, Key};
 use super::{Feed, Walker, word};
-use crate::effect::program::{Next, code, special};
+use crate::effect::program::table::mark;
+use crate::effect::program::{Next, Parsed, code, special};
 use crate::effect::value::{BLANK, Printer, Spot, Value};
 use crate::effect::{Arg, Extent, Grade, Source, SubCommand, Word};
 
@@ -16,12 +17,27 @@ const MAX_WRAPPERS: usize = 24;
 pub const MAX_ITEMS: usize = 32;
 
 impl Walker<'_> {
+    /// An unknown argument in a place where an option could stand, of a program that could do more
+    /// with it.
+    pub(super) fn words_of_options(&mut self, parsed: &Parsed, index: usize) {
+        let grave = parsed.options.iter().any(|o| {
+            o.spec.is_some_and(|s| s.marks & mark::UNSAFE != 0)
+                && o.value.as_ref().is_some_and(|v| v.text.is_none())
+        });
+        if grave {
+            let span = self.out.analysis.commands[index].span.clone();
+            self.out.command = Some(index);
+            self.out.unknown("an option that executes, with a value known only at run time", span);
+        }
+    }
+
     /// Runs what a program runs in turn.
     pub(super) fn next(&mut self, next: Next, index: usize, assigns: bool) {
         match next {
             Next::Words { words, cwd, feeds } => {
                 let mut words = words;
                 let mut marked = false;
+                let mark = self.state.mark();
                 while assigns
                     && let Some((key, rest)) = words.first().and_then(|w| w.start().split_once('='))
                 {
@@ -59,7 +75,6 @@ impl Walker<'_> {
                     return;
                 }
                 let outer = self.parent.replace(index);
-                let mark = self.state.mark();
                 if let Some(cwd) = cwd {
                     let text = cwd.plain().map(str::to_string);
                     if text != self.cwd() {

@@ -48,6 +48,8 @@ pub enum Key {
     Tainted,
     /// The variable is handed to programs.
     Exported(String),
+    /// A variable that git looks at, set for what follows.
+    Git(String),
     /// The shell's own expansion rules were changed (IFS).
     Splitting,
 }
@@ -65,6 +67,8 @@ pub enum Held {
     Cwd(Option<String>),
     /// `$0`, `$1` ...; None = unknown.
     Positional(Option<Rc<Vec<Value>>>),
+    /// A text; None = not known.
+    Text(Option<String>),
     /// A flag that is set.
     Set,
 }
@@ -102,6 +106,20 @@ impl State {
         }
     }
 
+    /// The variables that git looks at, as far as they were set.
+    pub fn git(&self) -> Vec<(String, Option<String>)> {
+        let mut list: Vec<_> = self
+            .map
+            .iter()
+            .filter_map(|(key, held)| match (key, held) {
+                (Key::Git(name), Held::Text(text)) => Some((name.clone(), text.clone())),
+                _ => None,
+            })
+            .collect();
+        list.sort();
+        list
+    }
+
     /// Is a flag set?
     pub fn flag(&self, key: &Key) -> bool {
         self.map.contains_key(key)
@@ -123,7 +141,7 @@ impl State {
                     }
                     child.map.insert(key.clone(), Held::Set);
                 }
-                Key::Cwd | Key::Tainted => {
+                Key::Cwd | Key::Tainted | Key::Git(_) => {
                     child.map.insert(key.clone(), held.clone());
                 }
                 _ => {}
@@ -174,6 +192,7 @@ impl State {
             (Some(Held::Positional(have)), Some(Held::Positional(new))) => {
                 have.is_none() || have == new
             }
+            (Some(Held::Text(have)), Some(Held::Text(new))) => have.is_none() || have == new,
             (None, Some(Held::Positional(_))) => true,
             (have, _) => have.is_some(),
         }
@@ -230,6 +249,10 @@ fn merge(key: &Key, a: Option<Held>, b: Option<Held>) -> Option<Held> {
         Key::Cwd => match (&a, &b) {
             (Some(Held::Cwd(x)), Some(Held::Cwd(y))) if x == y => a,
             _ => Some(Held::Cwd(None)),
+        },
+        Key::Git(_) => match (&a, &b) {
+            (Some(Held::Text(x)), Some(Held::Text(y))) if x != y => Some(Held::Text(None)),
+            _ => a.or(b),
         },
         Key::Positional => match (&a, &b) {
             (Some(Held::Positional(x)), Some(Held::Positional(y))) if x == y => a,

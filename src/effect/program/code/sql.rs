@@ -236,6 +236,7 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
     };
     match word(0) {
         "drop" | "truncate" => push(out, DROP),
+        "alter" if loses_column(tokens) => push(out, ALL),
         "delete" | "update" => push(out, if everything(tokens) { ALL } else { WRITE }),
         "with" => {
             // A common table expression may itself change data.
@@ -359,6 +360,24 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
             file(out, kind, &file_name);
         }
     }
+}
+
+/// `ALTER TABLE t DROP COLUMN c`: what stands in the column is lost, as against a constraint.
+fn loses_column(tokens: &[Token]) -> bool {
+    const KEPT: &[&str] = &[
+        "constraint",
+        "default",
+        "expression",
+        "foreign",
+        "identity",
+        "index",
+        "key",
+        "not",
+        "primary",
+    ];
+    tokens.windows(2).any(|pair| {
+        pair[0].kind == b'w' && pair[0].text == "drop" && !KEPT.contains(&pair[1].text.as_str())
+    })
 }
 
 /// Does a DELETE or UPDATE name no rows?

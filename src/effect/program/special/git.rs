@@ -1,5 +1,10 @@
 //! git: settings that name programs, remotes, and what of the work tree is overwritten.
 
+mod alias;
+mod settings;
+
+pub use settings::{names_git, redirects, settings};
+
 use super::super::effects::{Call, Next, operands, role};
 use super::super::table::{Program, Role, mark};
 use crate::effect::path::{self, split};
@@ -37,6 +42,11 @@ pub fn run(
             {
                 may_write(out, call, ".git");
             }
+            // `-M NAME` renames the branch one is on; of two, the second may be there already.
+            if call.parsed.option("-M").is_some_and(|o| o.name == "-M") && values.len() > 1 {
+                let word = Word::Named("git.delete-branch");
+                out.push(word, Grade::Certain, Source::Program, call.span.clone());
+            }
         }
         "git-checkout" => checkout(out, call, values),
         "git-restore" => restore(out, call, values),
@@ -47,6 +57,14 @@ pub fn run(
         }
         "git-clean" if !dry => clean(out, call, values),
         "git-clean" => {}
+        "git-worktree" => {
+            // Without force git leaves alone what was changed.
+            let sure = call.parsed.option("--force").is_some();
+            let grade = if sure { Grade::Certain } else { Grade::Possible };
+            for value in values {
+                out.path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
+            }
+        }
         "git-gc" => gc(out, call),
         "git-push" => push(out, call, values, dry),
         "git-remote-read" => remote(out, values.first(), false),
@@ -63,7 +81,7 @@ pub fn run(
             may_write(out, call, ".git");
         }
         "git-diff" => shown(out, call, values, next),
-        "git-config" => config(out, call, values),
+        "git-config" => settings::config(out, call, values),
         "git-clone" => clone(out, values),
         _ => return false,
     }
@@ -166,9 +184,8 @@ fn last_says(call: &Call, yes: &str, no: &str) -> bool {
 
 /// Without `-f` git refuses, unless a setting says otherwise.
 fn clean(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let lax = call.parsed.options.iter().any(|o| {
-        let value = o.value.as_ref().map_or("", Value::start);
-        value.to_ascii_lowercase().starts_with("clean.requireforce=")
+    let lax = settings::last(out, call, "clean.requireforce").is_some_and(|value| {
+        value.is_none_or(|v| !matches!(v.as_str(), "true" | "yes" | "on" | "1"))
     });
     let sure = lax || ["-f", "-i"].iter().any(|name| call.parsed.option(name).is_some());
     let grade = if sure { Grade::Certain } else { Grade::Possible };
@@ -185,10 +202,19 @@ fn clean(out: &mut Emitter, call: &Call, values: &[Value]) {
 
 /// `--prune=now` takes what the default of two weeks still keeps.
 fn gc(out: &mut Emitter, call: &Call) {
-    let Some(value) = call.parsed.option("--prune").and_then(|o| o.value.as_ref()) else { return };
-    if value.plain().is_none_or(|date| matches!(date, "now" | "all" | "0")) {
+    let soon = |date: Option<&str>| date.is_none_or(|date| matches!(date, "now" | "all" | "0"));
+    let option = call.parsed.option("--prune").and_then(|o| o.value.as_ref());
+    let kept = call.parsed.options.iter().any(|o| o.name == "--no-prune");
+    let keys: &[&str] = match option {
+        None if !kept => &["gc.pruneexpire", "gc.reflogexpire", "gc.reflogexpireunreachable"],
+        _ => &["gc.reflogexpire", "gc.reflogexpireunreachable"],
+    };
+    let set = keys
+        .iter()
+        .any(|key| settings::last(out, call, key).is_some_and(|value| soon(value.as_deref())));
+    if set || option.is_some_and(|value| soon(value.plain())) {
         let word = Word::Named("git.expire");
-        out.push(word, Grade::Certain, Source::Program, value.span.clone());
+        out.push(word, Grade::Certain, Source::Program, call.span.clone());
     }
 }
 
@@ -273,210 +299,5 @@ fn clone(out: &mut Emitter, values: &[Value]) {
     out.path(Word::Write, &target, Extent::Tree, Grade::Certain, Source::Operand);
     if far {
         out.fetch_into(&target);
-    }
-}
-
-/// Keys of `core.` that neither name a program nor move anything.
-const CORE: &[&str] = &[
-    "abbrev",
-    "autocrlf",
-    "bare",
-    "bigfilethreshold",
-    "checkstat",
-    "commentchar",
-    "commitgraph",
-    "compression",
-    "eol",
-    "excludesfile",
-    "filemode",
-    "fscache",
-    "fsync",
-    "ignorecase",
-    "logallrefupdates",
-    "longpaths",
-    "loosecompression",
-    "multipackindex",
-    "packedgitlimit",
-    "precomposeunicode",
-    "preloadindex",
-    "protecthfs",
-    "protectntfs",
-    "quotepath",
-    "safecrlf",
-    "sharedrepository",
-    "sparsecheckout",
-    "sparsecheckoutcone",
-    "splitindex",
-    "symlinks",
-    "trustctime",
-    "untrackedcache",
-    "warnambiguousrefs",
-    "whitespace",
-];
-/// Ends of keys that name programs, or lead git elsewhere.
-const TAILS: &[&str] = &[
-    "askpass",
-    "browser",
-    "clean",
-    "cmd",
-    "command",
-    "difffilter",
-    "driver",
-    "editor",
-    "external",
-    "helper",
-    "hook",
-    "hookspath",
-    "pager",
-    "path",
-    "process",
-    "program",
-    "proxy",
-    "receivepack",
-    "smtpserver",
-    "smudge",
-    "templatedir",
-    "textconv",
-    "uploadpack",
-    "vcs",
-];
-/// Pagers and editors that do nothing else when they stand without words of their own.
-const TAME: &[&str] = &[
-    "",
-    ":",
-    "bat",
-    "cat",
-    "code",
-    "delta",
-    "diff-so-fancy",
-    "emacs",
-    "false",
-    "less",
-    "more",
-    "nano",
-    "nvim",
-    "true",
-    "vi",
-    "vim",
-];
-
-/// Could this setting start a program, or lead git elsewhere? `value` None = not known.
-fn executes(key: &str, value: Option<&str>) -> bool {
-    let key = key.to_ascii_lowercase();
-    let tail = key.rsplit('.').next().unwrap_or_default();
-    let Some(value) = value else { return true };
-    if value.starts_with('!') {
-        return true;
-    }
-    if key.ends_with("editor") || key.ends_with("pager") || key.starts_with("pager.") {
-        let word = value.split(' ').next().unwrap_or_default();
-        return !TAME.contains(&word)
-            || !value.bytes().all(|b| b.is_ascii_alphanumeric() || b" -=:".contains(&b))
-            || value.contains([':', '=']) && value != ":";
-    }
-    if tail == "helper" {
-        // A plain name is git's own `git credential-NAME`.
-        return !value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    }
-    if key.starts_with("protocol.") {
-        return !(key == "protocol.version" || key == "protocol.file.allow");
-    }
-    if key.starts_with("core.") {
-        return !CORE.contains(&tail);
-    }
-    key.starts_with("include")
-        || key.starts_with("url.")
-        || TAILS.iter().any(|end| tail.ends_with(end))
-}
-
-/// Settings that skip hooks or signatures.
-fn bypasses(key: &str, value: &str) -> bool {
-    match key.to_ascii_lowercase().as_str() {
-        "core.hookspath" => matches!(value, "" | "/dev/null"),
-        "commit.gpgsign" | "tag.gpgsign" => matches!(value, "false" | "no" | "off" | "0"),
-        _ => false,
-    }
-}
-
-/// Could a setting of that name start a program, whatever its value is?
-pub fn key_runs(key: &str) -> bool {
-    executes(key, Some("x y")) || key.to_ascii_lowercase().starts_with("alias.")
-}
-
-/// `git -c key=value` and `git clone -c`.
-pub fn settings(out: &mut Emitter, call: &Call) {
-    for option in &call.parsed.options {
-        let Some(value) = &option.value else { continue };
-        if option.name == "--exec-path" {
-            out.unknown("git with programs of another directory", value.span.clone());
-        }
-        if !matches!(option.name.as_str(), "-c" | "--config" | "--config-env")
-            || option.spec.is_none_or(|s| s.marks & mark::SPARE == 0)
-        {
-            continue;
-        }
-        let pair = value.start().split_once('=');
-        let (key, set) = pair.unwrap_or((value.start(), "true"));
-        let known = value.plain().is_some() && option.name != "--config-env";
-        if known && bypasses(key, set) {
-            out.push(BYPASS, Grade::Certain, Source::Operand, value.span.clone());
-        } else if pair.is_none() && !known
-            || executes(key, known.then_some(set)) && may_execute(key, known)
-            || key.to_ascii_lowercase().starts_with("alias.")
-        {
-            out.unknown("a git setting that can name a program", value.span.clone());
-        }
-    }
-}
-
-/// A value known only at run time matters only where the key does.
-fn may_execute(key: &str, known: bool) -> bool {
-    known || executes(key, Some("x y"))
-}
-
-/// `git config`: which file is written, and whether the key can name a program.
-fn config(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let has = |name: &str| call.parsed.option(name).is_some();
-    let verb = values.first().and_then(Value::plain);
-    let changes = call.parsed.has(mark::SPARE)
-        || matches!(verb, Some("set" | "unset" | "rename-section" | "remove-section"));
-    let reads = call.parsed.has(mark::KEEP)
-        || !changes && (values.len() < 2 || matches!(verb, Some("get" | "list")));
-    let file = call.parsed.option("--file").and_then(|o| o.value.clone());
-    if let Some(file) = &file {
-        out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
-    }
-    if reads {
-        return;
-    }
-    let file = file.unwrap_or_else(|| {
-        let dir = match &out.cwd {
-            Some(cwd) if call.parsed.option("-C").is_some() => cwd.clone(),
-            _ => out.place.project.clone(),
-        };
-        let path = if has("--system") {
-            "/etc/gitconfig".to_string()
-        } else if has("--global") {
-            format!("{}/.gitconfig", out.place.home)
-        } else {
-            format!("{dir}/.git/config")
-        };
-        Value::known(path, call.span.clone())
-    });
-    out.path(Word::Write, &file, Extent::Exact, Grade::Certain, Source::Operand);
-    out.push(Word::Named("git.config"), Grade::Certain, Source::Program, call.span.clone());
-    let removes = has("--unset")
-        || has("--rename-section")
-        || matches!(verb, Some("unset" | "rename-section" | "remove-section"));
-    let from = usize::from(changes && matches!(verb, Some("set")));
-    let key = values.get(from).and_then(Value::plain);
-    let set = values.get(from + 1).and_then(Value::plain);
-    match key {
-        _ if removes => {}
-        Some(key) if set.is_some_and(|set| bypasses(key, set)) => {
-            out.push(BYPASS, Grade::Certain, Source::Operand, call.span.clone());
-        }
-        Some(key) if !executes(key, set) || set.is_none() && !may_execute(key, false) => {}
-        _ => out.unknown("a git setting that can name a program", call.span.clone()),
     }
 }

@@ -46,6 +46,45 @@ impl Program {
     }
 }
 
+/// Programs that projects install, which `yarn NAME`, `pnpm NAME` and `bun NAME` run.
+const BINARIES: &[&str] = &[
+    "cdk",
+    "cdktf",
+    "changeset",
+    "drizzle-kit",
+    "firebase",
+    "knex",
+    "lerna",
+    "mikro-orm",
+    "netlify",
+    "np",
+    "prisma",
+    "release-it",
+    "semantic-release",
+    "sequelize",
+    "sequelize-cli",
+    "serverless",
+    "sls",
+    "sst",
+    "supabase",
+    "typeorm",
+    "typeorm-ts-node-commonjs",
+    "typeorm-ts-node-esm",
+    "vercel",
+    "vsce",
+    "wrangler",
+];
+
+/// `yarn prisma migrate`: a name that is no sub-command is a program of the project.
+pub fn binary(call: &Call, next: &mut Vec<Next>) {
+    let Some(at) = call.parsed.operands.get(call.parsed.subs) else { return };
+    let own = matches!(call.name, "yarn" | "pnpm" | "bun");
+    if own && call.args[*at].plain().is_some_and(|name| BINARIES.contains(&name)) {
+        let words = call.args[*at..].to_vec();
+        next.push(Next::Words { words, cwd: None, feeds: false });
+    }
+}
+
 /// npx, uv run, bundle exec: a program that a table knows has its own effects; of any other, words
 /// that look like paths may be written.
 pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
@@ -53,7 +92,12 @@ pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
     if fetched(out, first) {
         return;
     }
-    let name = first.start().split('@').next().unwrap_or_default();
+    // `@scope/name@1.2` is looked for under its name.
+    let name = match first.start().strip_prefix('@').and_then(|scoped| scoped.split_once('/')) {
+        Some((_, name)) => name,
+        None => first.start(),
+    };
+    let name = name.split('@').next().unwrap_or_default();
     if first.start().ends_with(".py") || first.start().ends_with(".rb") {
         script(out, program, values, next);
     } else if table::program(name, &[]).is_some() && !name.is_empty() {
@@ -67,7 +111,10 @@ pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
 
 /// A program that is named by its URL: it comes from that host, and runs.
 pub fn fetched(out: &mut Emitter, file: &Value) -> bool {
-    let there = file.start().contains("://") && !file.start().starts_with("file:");
+    let there = file.start().contains("://") && !file.start().starts_with("file:")
+        || ["github:", "gitlab:", "bitbucket:", "gist:"]
+            .iter()
+            .any(|s| file.start().starts_with(s));
     if there {
         out.contact(file, false, Source::Operand);
         out.unknown("a program that is fetched runs", file.span.clone());

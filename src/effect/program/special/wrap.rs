@@ -258,10 +258,9 @@ pub fn interpreter(
         Some(file) => {
             next.push(Next::File { file: file.clone(), lang: program.lang });
             // `python manage.py flush`, `php artisan db:wipe`: scripts that the tables know.
-            if file
-                .plain()
-                .is_some_and(|f| matches!(split(f).1, "manage.py" | "artisan" | "rails" | "rake"))
-            {
+            if file.plain().is_some_and(|f| {
+                matches!(split(f).1, "manage.py" | "artisan" | "rails" | "rake" | "console")
+            }) {
                 return next.push(Next::Words { words: values, cwd: None, feeds: false });
             }
             for value in &values[1..] {

@@ -1,0 +1,87 @@
+//! Aliases of git: those that a call brings along, and those that are written down.
+
+use super::super::super::effects::{Call, Next};
+use super::super::super::options::parse;
+use super::super::super::table::mark;
+use super::settings::Setting;
+use crate::effect::Word;
+use crate::effect::value::{Emitter, Value};
+
+/// An alias that this call itself brings along: git's own sub-commands cannot be aliases.
+pub fn expand(out: &mut Emitter, call: &Call, list: &[Setting], next: &mut Vec<Next>) -> bool {
+    let (None, Some(at)) = (call.parsed.program, call.parsed.operands.first()) else {
+        return false;
+    };
+    let Some(name) = call.args[*at].plain() else { return false };
+    let own = |setting: &&Setting| {
+        let key = setting.key.as_deref().unwrap_or_default().to_ascii_lowercase();
+        key.strip_prefix("alias.")
+            .is_some_and(|key| key.trim_end_matches(".command").eq_ignore_ascii_case(name))
+    };
+    let Some(setting) = list.iter().rfind(own) else { return false };
+    let span = setting.span.clone();
+    let Some(text) = &setting.value else {
+        out.unknown("an alias of git known only at run time", span);
+        return true;
+    };
+    let rest = &call.args[at + 1..];
+    if let Some(script) = text.strip_prefix('!') {
+        let text = Value::known(format!("{script} \"$@\""), span.clone());
+        let mut words = vec![Value::known("sh", span)];
+        words.extend(rest.iter().cloned());
+        next.push(Next::Script { text, rest: words });
+        return true;
+    }
+    let Some(own) = words(text) else {
+        out.unknown("an alias of git with open quotes", span);
+        return true;
+    };
+    let mut words = vec![Value::known(call.name, call.span.clone())];
+    words.extend(call.args[..*at].iter().cloned());
+    words.extend(own.into_iter().map(|word| Value::known(word, span.clone())));
+    words.extend(rest.iter().cloned());
+    next.push(Next::Words { words, cwd: None, feeds: false });
+    true
+}
+
+/// An alias taken apart as git does it: blanks, quotes, backslashes. None = a quote is left open.
+fn words(text: &str) -> Option<Vec<String>> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            _ if quote == Some(letter) => quote = None,
+            '\'' | '"' if quote.is_none() => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            '\\' if quote != Some('\'') => word.get_or_insert_default().push(letters.next()?),
+            _ if quote.is_none() && letter.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
+/// Would the alias lose or force something? What git only shows or records, it may be called.
+pub fn risky(out: &Emitter, value: &str) -> bool {
+    if value.starts_with('!') {
+        return true;
+    }
+    let Some(words) = words(value) else { return true };
+    let args: Vec<Value> = words.into_iter().map(|word| Value::known(word, 0..0)).collect();
+    let parsed = parse("git", &args, out.place.programs);
+    let Some(program) = parsed.program else { return true };
+    let effects = |words: &[Word]| {
+        words.iter().any(|w| matches!(w, Word::Named(name) if *name != "git.push"))
+    };
+    parsed
+        .options
+        .iter()
+        .any(|o| o.spec.is_some_and(|s| s.effect.is_some() || s.marks & mark::UNSAFE != 0))
+        || effects(program.effects)
+        || program.special == "git-clean"
+        || program.special == "git-checkout" && args.iter().any(|a| a.plain() == Some("--"))
+        || parsed.option("-c").is_some()
+}
