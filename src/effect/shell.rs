@@ -11,8 +11,10 @@ mod builtin;
 mod call;
 pub(in crate::effect) mod decode;
 mod doubt;
+mod files;
 mod group;
 mod input;
+mod items;
 mod list;
 mod listing;
 mod literal;
@@ -22,6 +24,7 @@ mod pattern;
 mod produce;
 mod redirect;
 mod state;
+mod unclosed;
 mod visit;
 mod windows;
 mod word;
@@ -111,6 +114,8 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         traps: Vec::new(),
         locals: Vec::new(),
         written: Vec::new(),
+        probing: false,
+        text_of_items: false,
     };
     walker.anchor = here();
     walker.out.analysis.text = text.to_string();
@@ -221,6 +226,10 @@ struct Walker<'a> {
     written: windows::Written,
     /// The last thing that was evaluated quietly has several values.
     several: bool,
+    /// A walk that only asks whether an item becomes shell text.
+    probing: bool,
+    /// It did.
+    text_of_items: bool,
 }
 
 impl Walker<'_> {
@@ -298,6 +307,22 @@ impl Walker<'_> {
             let other = Parser::with_dialect(read, dialect).parse();
             if other.is_ok() {
                 result = other;
+            }
+        }
+        let mut text = text;
+        let closed;
+        let whole = self.depth == 0 && plain.is_none() && text == self.out.analysis.text;
+        if !result.is_ok()
+            && whole
+            && let Some(quote) = unclosed::quote(text)
+        {
+            // A shell runs nothing of this. What was meant is judged, and nothing is allowed.
+            closed = format!("{text}{quote}");
+            let other = Parser::new(&closed).parse();
+            if other.is_ok() {
+                self.out.push(Word::Read, Grade::Unknown, Source::Program, 0..text.len());
+                self.out.note("a quote that does not end: a shell runs nothing of this");
+                (result, text) = (other, &closed);
             }
         }
         let before = std::mem::replace(&mut self.source, Rc::from(text));

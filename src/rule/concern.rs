@@ -84,6 +84,8 @@ impl<'t> Concern<'t> {
         }
         match &effect.path {
             Some(target) => self.could_name(target, call),
+            // What is sent is what the command reads.
+            None if effect.word == Word::Send => true,
             None => effect.grade == Grade::Unknown && !matches!(self.kind, "shipped" | "keen"),
         }
     }

@@ -287,6 +287,19 @@ impl Conditions {
             truth = truth.and(match &effect.path {
                 Some(target) => path::any_hits(&self.path, target, s.bases),
                 None if effect.grade == Grade::Unknown => Truth::Maybe,
+                // What leaves is what the same command reads.
+                None if effect.word == Word::Send && effect.command.is_some() => {
+                    let read = |e: &&Effect| e.word == Word::Read && e.command == effect.command;
+                    let targets = s.analysis.effects.iter().filter(read).filter_map(|e| {
+                        let truth = path::any_hits(&self.path, e.path.as_ref()?, s.bases);
+                        Some(if e.grade == Grade::Certain {
+                            truth
+                        } else {
+                            truth.and(Truth::Maybe)
+                        })
+                    });
+                    targets.fold(Truth::No, Truth::or)
+                }
                 None => Truth::No,
             });
         }

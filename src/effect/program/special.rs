@@ -17,8 +17,8 @@ use files::{dd, fd, find, gzip, ln, tar};
 pub use git::{names_git, redirects as redirects_git};
 pub use network::transfer;
 use remote::{copy, download, ssh, ssh_settings};
+pub use wrap::{apart, fill, replace};
 use wrap::{env, interpreter, parallel, shell, xargs};
-pub use wrap::{fill, replace};
 
 use super::effects::{Call, Next, joined, operands};
 use super::table::{self, Program, Role, mark};

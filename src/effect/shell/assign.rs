@@ -127,8 +127,27 @@ const PREFIXES: &[&str] = &[
     "SSH_",
 ];
 
+/// Where agents keep what guards them.
+const GUARDS: &[&str] = &[
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "COPILOT_HOME",
+    "CLINE_DIR",
+    "CURSOR_CONFIG_DIR",
+    "OPENCODE_CONFIG",
+    "OPENCODE_CONFIG_DIR",
+    "OPENCODE_CONFIG_CONTENT",
+    "OPENCODE_PERMISSION",
+    "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+    "GEMINI_CLI_HOME",
+    "QWEN_CODE_SYSTEM_SETTINGS_PATH",
+];
+
 /// Could it lead programs to code or settings elsewhere, so that nobody knows what they run?
 fn hides(name: &str, value: Option<&str>) -> bool {
+    if GUARDS.contains(&name) {
+        return value != Some("");
+    }
     let Some(value) = value else { return false };
     let pathy = value.contains('/') || value.contains("data:");
     let own = ["/usr/lib", "/usr/local/lib", "/lib", "/opt/"];
@@ -148,6 +167,7 @@ fn hides(name: &str, value: Option<&str>) -> bool {
                 && ["require", "import", "loader", "-r"].iter().any(|o| value.contains(o))
                 && value.split_whitespace().any(loads)
         }
+        "COPILOT_ALLOW_ALL" | "GEMINI_YOLO_MODE" => !matches!(value, "" | "0" | "false"),
         "RUBYOPT" => pathy && value.contains("-r"),
         // `-MName=a,b` loads a module; what follows a `;` is code.
         "PERL5OPT" => value.contains([';', '`', '(', '{', '\'', '"', '/']),

@@ -354,6 +354,15 @@ impl Walker<'_> {
                 return self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
             }
         }
+        if let Some((key, _)) = word.start().split_once('=')
+            && parsed.program.is_none()
+            && !key.contains('/')
+            && !args.is_empty()
+        {
+            // `1A=2 git reset`: no assignment, but meant as one.
+            let words = args.to_vec();
+            return self.next(Next::Words { words, cwd: None, feeds: false }, index, true);
+        }
         if self.state_builtin(&name, args, index, &span) {
             return;
         }
@@ -363,6 +372,7 @@ impl Walker<'_> {
         let from = self.out.analysis.effects.len();
         let nexts = program::run(&mut self.out, &call);
         self.copied(&name, &call);
+        self.made_executable(&name, &call);
         if self.out.analysis.effects[from..]
             .iter()
             .any(|e| e.word == Word::Execute && e.grade == Grade::Unknown)
@@ -385,39 +395,6 @@ impl Walker<'_> {
             self.next(next, index, assigns);
         }
         self.also(windows.also, index);
-    }
-
-    /// A file that is copied holds what the first one held; tee writes what it is fed.
-    fn copied(&mut self, name: &str, call: &Call) {
-        if !matches!(name, "cp" | "mv" | "install" | "ln" | "tee") {
-            return;
-        }
-        let operands = call.operands();
-        let spot = |w: &mut Self, value: &Value| match w.out.spot(value, Extent::Exact, false) {
-            Spot::At(target) => Some(target.resolved),
-            _ => None,
-        };
-        match (name, &operands[..]) {
-            ("tee", files) => {
-                if call.parsed.option("-a").is_some() {
-                    return;
-                }
-                let Feed::Text(text) = self.feed.clone() else { return };
-                for file in files {
-                    if let Some(at) = spot(self, file) {
-                        self.out.written.insert(at, Some(text.clone()));
-                    }
-                }
-            }
-            (_, [from, to]) => {
-                if let (Some(from), Some(to)) = (spot(self, from), spot(self, to))
-                    && let Some(held) = self.out.written.get(&from).cloned()
-                {
-                    self.out.written.insert(to, held);
-                }
-            }
-            _ => {}
-        }
     }
 
     /// A program that a loop over a glob names (`./"$t"`): one of the project's own, whichever it is.

@@ -3,18 +3,17 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::produce::line;
 use super::state::{Held, Key};
-use super::{Feed, Walker, word};
+use super::{Feed, Walker};
 use crate::effect::program::table::mark;
-use crate::effect::program::{Next, Parsed, code, special};
+use crate::effect::program::{Next, Parsed, code};
 use crate::effect::value::{BLANK, Printer, Spot, Value};
 use crate::effect::{Arg, Extent, Grade, Source, SubCommand, Word};
 
 /// How deep wrappers stand in wrappers.
 const MAX_WRAPPERS: usize = 24;
-/// How many items of a list a command is run for (`xargs -I`, parallel).
-pub const MAX_ITEMS: usize = 32;
+/// What reads shell text.
+pub const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", ".", "source"];
 
 impl Walker<'_> {
     /// An unknown argument in a place where an option could stand, of a program that could do more
@@ -59,6 +58,10 @@ impl Walker<'_> {
                 }
                 if words.is_empty() {
                     return;
+                }
+                if feeds {
+                    let made = |item: &Value| words.iter().chain([item]).cloned().collect();
+                    self.items_as_text(made, false, index);
                 }
                 let batches = if feeds { self.batches(words, index) } else { vec![words] };
                 // Rows of wrappers hand on all the words that are left.
@@ -114,7 +117,6 @@ impl Walker<'_> {
     /// `$0`, `$1` ... of the script that a shell or `source` runs: its operands; behind standard
     /// input's name only the arguments are left.
     fn handed_on(&self, index: usize, stdin: bool) -> Vec<Value> {
-        const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", ".", "source"];
         let Some(command) = self.out.analysis.commands.get(index) else { return Vec::new() };
         if !SHELLS.contains(&command.name.as_str()) {
             return Vec::new();
@@ -129,92 +131,6 @@ impl Walker<'_> {
             words.insert(0, Value::unknown(command.span.clone()));
         }
         words
-    }
-
-    /// The commands that xargs makes of standard input.
-    fn batches(&mut self, words: Vec<Value>, index: usize) -> Vec<Vec<Value>> {
-        let command = &self.out.analysis.commands[index];
-        let span = command.span.clone();
-        let option = |names: &[&str]| {
-            command
-                .options
-                .iter()
-                .find(|o| names.iter().any(|n| o.aliases.contains(n) || o.name == *n))
-        };
-        let whole = option(&["-l", "-E", "-e", "-s", "-d"]).is_some();
-        let zero = option(&["-0"]).is_some();
-        let lines = option(&["-L"]).is_some();
-        let most = option(&["-n", "-L"]).map(|o| {
-            o.value.as_ref().and_then(|v| v.text.as_deref()).and_then(|t| t.parse::<usize>().ok())
-        });
-        let with = |more: &[Value]| words.iter().chain(more).cloned().collect::<Vec<_>>();
-        // xargs has quotes of its own.
-        let known = match &self.feed {
-            Feed::Text(text) if zero => !text.trim_end().contains(char::is_whitespace),
-            // A blank at the end of a line goes on in the next one.
-            Feed::Text(text) if lines && text.contains(" \n") => false,
-            Feed::Text(text) => !text.contains(['\'', '"', '\\']),
-            _ => true,
-        };
-        if !known || whole || most == Some(None) {
-            return vec![with(&[Value::unknown(span)])];
-        }
-        if let (Feed::Text(text), true, Some(Some(most))) = (&self.feed, lines, most) {
-            let lines: Vec<&str> =
-                text.lines().filter(|l| !l.trim().is_empty()).take(500).collect();
-            let words = |l: &&str| {
-                l.split_whitespace().map(|w| Value::known(w, span.clone())).collect::<Vec<_>>()
-            };
-            return lines
-                .chunks(most.max(1))
-                .map(|chunk| with(&chunk.iter().flat_map(words).collect::<Vec<_>>()))
-                .collect();
-        }
-        let items = self.fed(&span, |c| c.is_whitespace() || c == '\0');
-        match most.flatten() {
-            Some(most) if most > 0 && !items.is_empty() => items.chunks(most).map(with).collect(),
-            _ => vec![with(&items)],
-        }
-    }
-
-    /// A command that runs for every item that standard input names.
-    fn each_item(&mut self, words: &[Value], token: Option<&str>, index: usize, assigns: bool) {
-        let span = self.out.analysis.commands[index].span.clone();
-        let mut items = self.fed(&span, |c| c == '\n' || c == '\0');
-        if items.len() > MAX_ITEMS {
-            items = vec![Value::unknown(span)];
-        }
-        // A row of items writes nothing twice over in the text: none of them can be replaced.
-        self.computed += 1;
-        for item in &items {
-            let next = match token {
-                Some(token) => Next::Words {
-                    words: words.iter().map(|w| special::replace(w, token, item)).collect(),
-                    cwd: None,
-                    feeds: false,
-                },
-                None => special::fill(words, std::slice::from_ref(item)),
-            };
-            self.next(next, index, assigns);
-        }
-        self.computed -= 1;
-    }
-
-    /// What standard input names, item by item.
-    fn fed(&mut self, span: &Range<usize>, between: impl Fn(char) -> bool) -> Vec<Value> {
-        match self.feed.clone() {
-            Feed::Text(text) => text
-                .split(between)
-                .filter(|item| !item.is_empty())
-                .take(500)
-                .map(|item| Value::known(item, span.clone()))
-                .collect(),
-            Feed::Tree(start) => vec![
-                Value { span: span.clone(), ..start.clone() },
-                Value { span: span.clone(), ..special::found(&start) },
-            ],
-            feed => vec![word::value(&line(&feed), span.clone())],
-        }
     }
 
     /// `bash -c TEXT name args`, `eval TEXT`.
@@ -247,6 +163,7 @@ impl Walker<'_> {
     /// Text runs that somebody prints; `piped` = into an interpreter, `own` = in this very shell.
     fn unread(&mut self, by: Printer, piped: bool, own: bool, span: &Range<usize>) {
         let source = Source::Program;
+        self.text_of_items |= !piped && matches!(by, Printer::Local | Printer::Nobody);
         match by {
             Printer::Settings | Printer::File => {
                 self.out.push(Word::Code, Grade::Certain, source, span.clone());
@@ -309,7 +226,12 @@ impl Walker<'_> {
             None => return,
         };
         let outer = std::mem::replace(&mut self.feed, Feed::None);
+        let parallel = self.out.analysis.commands.get(index).is_some_and(|c| c.name == "parallel");
         match outer.clone() {
+            // Its lines are commands that nobody has seen.
+            Feed::None | Feed::File(_) | Feed::Lines(_) | Feed::Tree(_) if parallel => {
+                self.out.unknown("commands that standard input names", span);
+            }
             Feed::None => {}
             Feed::Text(text) if text.contains(BLANK) => {
                 self.sketched(&text, lang, span, index, own);

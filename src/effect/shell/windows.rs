@@ -187,6 +187,19 @@ impl Walker<'_> {
         if let Some(program) = told {
             reading.also.push(call(program.on_windows, verbatim()));
         }
+        // `type server.pem`: no program has such a name.
+        let named = |value: &Value| {
+            value.plain().and_then(|t| t.rsplit_once('.')).is_some_and(|(stem, end)| {
+                let letter = |c: char| c.is_ascii_alphanumeric();
+                !stem.starts_with('-') && (1..=10).contains(&end.len()) && end.chars().all(letter)
+            })
+        };
+        if told.is_none()
+            && split(word).1 == "type"
+            && let Some(program) = parsed.program.filter(|_| words.iter().skip(1).any(named))
+        {
+            reading.also.push(call(program.on_windows, verbatim()));
+        }
         if written_path(written) || words.iter().skip(1).any(variable) {
             reading.also.push(call(word, mixed()));
         }

@@ -100,6 +100,13 @@ const SIGNS: &[&str] = &[
     "pack",
     "do ",
     "load",
+    "rm(",
+    "System.cmd",
+    "Process.run",
+    "FileManager",
+    "run(`",
+    "deleteDir",
+    ".execute(",
 ];
 
 /// What takes part in plain reading: blanked before the signs are looked for.

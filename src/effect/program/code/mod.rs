@@ -22,6 +22,7 @@ use self::lex::Lang;
 use self::scan::Scan;
 use self::small::Sink;
 use super::effects::Next;
+use super::table;
 use crate::effect::value::{BLANK, Emitter, Value};
 use crate::effect::{Grade, Source, Word};
 
@@ -120,8 +121,31 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
     out.cwd = home;
 }
 
+/// `node -e "rm -rf /"`: a command of the shell where a program was wanted. No program of these
+/// languages begins with two bare words, the second one an option.
+fn shell_line(text: &str) -> bool {
+    let bare = |c: char| c.is_ascii_alphanumeric() || "-_./~*&;|\n ".contains(c);
+    let mut words = text.split_whitespace();
+    let mut first = words.next().unwrap_or_default();
+    while matches!(first, "sudo" | "env" | "nohup" | "exec") {
+        first = words.next().unwrap_or_default();
+    }
+    text.chars().all(bare)
+        && first.starts_with(|c: char| c.is_ascii_lowercase())
+        && !matches!(first, "print" | "puts" | "return" | "echo" | "p" | "say" | "yield" | "not")
+        && table::program(first, &[]).is_some()
+        && words.any(|word| {
+            let mut dash = word.trim_start_matches('-').chars();
+            word.starts_with('-') && dash.next().is_some_and(|c| c.is_ascii_alphabetic())
+        })
+}
+
 /// The effects of a text in one of the general languages.
 fn scan_text(lang: Lang, out: &mut Emitter, next: &mut Vec<Next>, span: &Range<usize>, text: &str) {
+    if shell_line(text) {
+        out.unknown("a shell command where a program was wanted", span.clone());
+        next.push(Next::Script { text: Value::known(text, span.clone()), rest: Vec::new() });
+    }
     Scan::new(lang, out, next, span.clone()).program(text);
 }
 

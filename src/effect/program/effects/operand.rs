@@ -1,12 +1,18 @@
 //! Operands and values of options by the roles that a row gives them.
 
-use super::super::code;
 use super::super::table::{Program, Role, mark};
+use super::super::{code, special};
 use super::maybe::{maybe_path, maybe_read, source};
 use super::{Call, Next, device, sends, written};
 use crate::effect::path::{self, split};
 use crate::effect::value::{BLANK, Emitter, Printer, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word};
+
+/// Programs whose output is a program of the project's.
+const COMPILERS: &[&str] = &[
+    "go", "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "swiftc", "zig", "nim",
+    "tsc", "esbuild", "ld", "javac", "kotlinc", "nvcc", "dmd", "ldc2", "ocamlopt", "crystal",
+];
 
 /// The operands by the roles of the row.
 pub fn operands(
@@ -48,6 +54,7 @@ pub fn operands(
             }
             Role::Joined => {
                 next.push(joined(&values[i..]));
+                next.extend(special::apart(&values[i..], &[]));
                 return;
             }
             Role::Target => target(out, call, &values, value, dry),
@@ -128,7 +135,10 @@ pub fn role(
         Role::Write if value.plain() == Some("-") => {}
         Role::Write => {
             change(out, Word::Write, Extent::Exact);
-            written(out, value);
+            // What a compiler makes is the project's own code, as if `make` had run.
+            if !COMPILERS.contains(&call.name) {
+                written(out, value);
+            }
         }
         Role::WriteInto => change(out, Word::Write, Extent::Tree),
         Role::Edit => {
@@ -146,7 +156,13 @@ pub fn role(
         Role::Permission => change(out, Word::Permission, tree(call)),
         Role::Device if dry => {}
         Role::Device => device(out, value),
-        Role::Query => out.contact(value, value.text.is_none() && !dry, Source::Operand),
+        Role::Query => {
+            // A name that is a variable as a whole is a name; what is put together may carry data.
+            let glued = value.prefix.is_some()
+                || value.outline.as_ref().is_some_and(|o| o.chars().any(|c| c != BLANK));
+            let computed = value.text.is_none() && (glued || value.by >= Printer::Local);
+            out.contact(value, computed && !dry, Source::Operand);
+        }
         Role::Host | Role::Url => {
             let text = value.text.as_deref().unwrap_or_default();
             if let Some(file) = text.strip_prefix("file://") {

@@ -92,6 +92,22 @@ pub fn fill(words: &[Value], items: &[Value]) -> Next {
     Next::Script { text: Value::known(text, span), rest: Vec::new() }
 }
 
+/// The same words kept apart, as `parallel sh -c 'a b'` and `watch sh -c 'a b'` mean them: what joins
+/// its words gives the shell only `a`, but whoever writes this means the whole text.
+pub fn apart(words: &[Value], items: &[Value]) -> Option<Next> {
+    let blank = |w: &Value| w.start().contains(char::is_whitespace);
+    if words.len() < 2 || blank(&words[0]) || !words[1..].iter().any(blank) {
+        return None;
+    }
+    let token = words.iter().any(|w| w.start().contains("{}"));
+    let mut words = words.to_vec();
+    match items {
+        [item, ..] if token => words = words.iter().map(|w| replace(w, "{}", item)).collect(),
+        _ => words.extend(items.iter().cloned()),
+    }
+    Some(Next::Words { words, cwd: None, feeds: false })
+}
+
 /// What stands behind the user is the shell's: `su bob -- -lc TEXT`, `runuser bob --command=TEXT`.
 pub fn shell_text(values: &[Value]) -> Option<Value> {
     values.iter().enumerate().find_map(|(at, value)| {
@@ -173,6 +189,7 @@ pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut V
         out.unknown("more items for parallel than are followed", call.span.clone());
     }
     next.extend(rows.iter().take(MAX_ROWS).map(|row| fill(&words, row)));
+    next.extend(rows.iter().take(MAX_ROWS).filter_map(|row| apart(&words, row)));
 }
 
 /// bash, sh, zsh ...: `-c TEXT`, a file, or standard input.

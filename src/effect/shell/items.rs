@@ -1,0 +1,166 @@
+//! xargs and parallel: the commands that they make of the items on standard input.
+
+use std::ops::Range;
+
+use super::nested::SHELLS;
+use super::produce::line;
+use super::{Feed, Walker, word};
+use crate::effect::program::{Next, special};
+use crate::effect::value::{Printer, Value};
+
+/// How many items of a list a command is run for (`xargs -I`, parallel).
+const MAX_ITEMS: usize = 32;
+
+impl Walker<'_> {
+    /// The commands that xargs makes of standard input.
+    pub(super) fn batches(&mut self, words: Vec<Value>, index: usize) -> Vec<Vec<Value>> {
+        let command = &self.out.analysis.commands[index];
+        let span = command.span.clone();
+        let option = |names: &[&str]| {
+            command
+                .options
+                .iter()
+                .find(|o| names.iter().any(|n| o.aliases.contains(n) || o.name == *n))
+        };
+        let whole = option(&["-l", "-E", "-e", "-s", "-d"]).is_some();
+        let zero = option(&["-0"]).is_some();
+        let lines = option(&["-L"]).is_some();
+        let most = option(&["-n", "-L"]).map(|o| {
+            o.value.as_ref().and_then(|v| v.text.as_deref()).and_then(|t| t.parse::<usize>().ok())
+        });
+        let with = |more: &[Value]| words.iter().chain(more).cloned().collect::<Vec<_>>();
+        // xargs has quotes of its own.
+        let known = match &self.feed {
+            Feed::Text(text) if zero => !text.trim_end().contains(char::is_whitespace),
+            // A blank at the end of a line goes on in the next one.
+            Feed::Text(text) if lines && text.contains(" \n") => false,
+            Feed::Text(text) => !text.contains(['\'', '"', '\\']),
+            _ => true,
+        };
+        if !known || whole || most == Some(None) {
+            return vec![with(&[Value::unknown(span)])];
+        }
+        if let (Feed::Text(text), true, Some(Some(most))) = (&self.feed, lines, most) {
+            let lines: Vec<&str> =
+                text.lines().filter(|l| !l.trim().is_empty()).take(500).collect();
+            let words = |l: &&str| {
+                l.split_whitespace().map(|w| Value::known(w, span.clone())).collect::<Vec<_>>()
+            };
+            return lines
+                .chunks(most.max(1))
+                .map(|chunk| with(&chunk.iter().flat_map(words).collect::<Vec<_>>()))
+                .collect();
+        }
+        let items = self.fed(&span, |c| c.is_whitespace() || c == '\0');
+        match most.flatten() {
+            Some(most) if most > 0 && !items.is_empty() => items.chunks(most).map(with).collect(),
+            _ => vec![with(&items)],
+        }
+    }
+
+    /// A command that runs for every item that standard input names.
+    pub(super) fn each_item(
+        &mut self,
+        words: &[Value],
+        token: Option<&str>,
+        index: usize,
+        assigns: bool,
+    ) {
+        let span = self.out.analysis.commands[index].span.clone();
+        let mut items = self.fed(&span, |c| c == '\n' || c == '\0');
+        if items.len() > MAX_ITEMS {
+            items = vec![Value::unknown(span)];
+        }
+        // A row of items writes nothing twice over in the text: none of them can be replaced.
+        self.computed += 1;
+        let made = |item: &Value| match token {
+            Some(token) => words.iter().map(|w| special::replace(w, token, item)).collect(),
+            None => words.iter().chain([item]).cloned().collect(),
+        };
+        self.items_as_text(made, token.is_none(), index);
+        for item in &items {
+            let apart = match token {
+                Some(_) => None,
+                None => special::apart(words, std::slice::from_ref(item)),
+            };
+            let next = match token {
+                Some(token) => Next::Words {
+                    words: words.iter().map(|w| special::replace(w, token, item)).collect(),
+                    cwd: None,
+                    feeds: false,
+                },
+                None => special::fill(words, std::slice::from_ref(item)),
+            };
+            self.next(next, index, assigns);
+            if let Some(apart) = apart {
+                self.next(apart, index, assigns);
+            }
+        }
+        self.computed -= 1;
+    }
+
+    /// `xargs sh -c 'eval "$1"' _`, `xargs -I{} bash -c {}`: is an item read as shell text? Then
+    /// nobody knows what runs, be the input known or not.
+    pub(super) fn items_as_text(
+        &mut self,
+        made: impl Fn(&Value) -> Vec<Value>,
+        joins: bool,
+        index: usize,
+    ) {
+        let span = self.out.analysis.commands[index].span.clone();
+        let item = Value { one: true, by: Printer::Local, ..Value::unknown(span.clone()) };
+        let words = made(&item);
+        let shell = |w: &Value| {
+            let name = w.start().rsplit('/').next().unwrap_or_default();
+            SHELLS.contains(&name) || name == "eval"
+        };
+        // What a stranger prints is told by its own name.
+        let stranger = matches!(self.feed, Feed::Stream(Printer::Stranger));
+        if self.probing || stranger || !words.iter().any(shell) {
+            return;
+        }
+        // Walked once with an item that nobody knows; nothing of that walk stays.
+        let (effects, commands, notes) = (
+            self.out.analysis.effects.len(),
+            self.out.analysis.commands.len(),
+            self.out.analysis.notes.len(),
+        );
+        let (written, mark) = (self.out.written.clone(), self.state.mark());
+        let (command, cwd) = (self.out.command, self.out.cwd.clone());
+        let traps = self.traps.len();
+        (self.probing, self.text_of_items) = (true, false);
+        let next = match words.split_last() {
+            Some((item, words)) if joins => special::fill(words, std::slice::from_ref(item)),
+            _ => Next::Words { words, cwd: None, feeds: false },
+        };
+        self.next(next, index, false);
+        self.probing = false;
+        self.state.rollback(mark);
+        self.traps.truncate(traps);
+        self.out.analysis.effects.truncate(effects);
+        self.out.analysis.commands.truncate(commands);
+        self.out.analysis.notes.truncate(notes);
+        (self.out.written, self.out.command, self.out.cwd) = (written, command, cwd);
+        if self.text_of_items {
+            self.out.command = Some(index);
+            self.out.unknown("what standard input names is read as shell text", span);
+        }
+    }
+
+    /// What standard input names, item by item.
+    fn fed(&mut self, span: &Range<usize>, between: impl Fn(char) -> bool) -> Vec<Value> {
+        match self.feed.clone() {
+            Feed::Text(text) => text
+                .split(between)
+                .filter(|item| !item.is_empty())
+                .take(500)
+                .map(|item| Value::known(item, span.clone()))
+                .collect(),
+            Feed::Tree(start) => vec![
+                Value { span: span.clone(), ..start.clone() },
+                Value { span: span.clone(), ..special::found(&start) },
+            ],
+            feed => vec![word::value(&line(&feed), span.clone())],
+        }
+    }
+}
