@@ -14,7 +14,7 @@ mod doubt;
 mod group;
 mod input;
 mod list;
-mod listing;
+pub(in crate::effect) mod listing;
 mod literal;
 mod nested;
 mod parameter;

@@ -40,6 +40,13 @@ enum Part {
     Any,
 }
 
+impl Part {
+    /// Does it name what begins with a dot, which the shell's globs leave out?
+    fn is_hidden(&self) -> bool {
+        matches!(self, Part::Literal(text) | Part::Glob(text) if text.starts_with('.'))
+    }
+}
+
 /// One path pattern as written in a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
@@ -377,7 +384,9 @@ fn overlap_at(parts: &[Part], glob_path: &[&str]) -> Truth {
         }
         (Some(_), None) => Truth::No,
         (Some(_), Some((&"**", below))) => {
-            any(&mut (0..=parts.len()).map(|skip| overlap_at(&parts[skip..], below)))
+            // No more than `*` does it stand for names with a leading dot.
+            let open = parts.iter().take_while(|part| !part.is_hidden()).count();
+            any(&mut (0..=open).map(|skip| overlap_at(&parts[skip..], below)))
         }
         (Some((part, rest)), Some((name, below))) => {
             let here = meet(part, name);
@@ -398,11 +407,7 @@ fn meet(part: &Part, name: &str) -> Truth {
     match part {
         // A leading dot is not matched by the shell's `*`; saying yes is the safe side
         // only where the glob asks for the dot itself.
-        Part::Literal(text) | Part::Glob(text)
-            if text.starts_with('.') && !name.starts_with(['.', '[', '{']) =>
-        {
-            Truth::No
-        }
+        part if part.is_hidden() && !name.starts_with(['.', '[', '{']) => Truth::No,
         Part::Literal(text) => Truth::from(glob::matches_folded(name, text, FOLD)),
         Part::Glob(text) => both(text, name),
         Part::Folded(text) => both(&text.to_ascii_lowercase(), &name.to_ascii_lowercase()),

@@ -10,7 +10,22 @@ use super::word::number_var;
 use super::{MAX_REDIRECTS, Walker, assign};
 use crate::effect::value::Value;
 
+/// Does a loop start something in the background at every turn, and wait for nothing?
+fn forks(body: &StmtSeq) -> bool {
+    let background = |stmt: &Stmt| {
+        matches!(stmt.terminator, Some(shuck_ast::StmtTerminator::Background(_)))
+    };
+    !body.stmts.is_empty() && body.stmts.iter().all(background)
+}
+
 impl Walker<'_> {
+    /// Is it `true` or `:`?
+    fn always(&self, condition: &StmtSeq) -> bool {
+        let [stmt] = &condition.stmts[..] else { return false };
+        let text = self.slice(stmt.span).trim_end_matches([';', '\n', ' ']);
+        matches!(text, "true" | ":" | "((1))" | "(( 1 ))" | "[ 1 ]" | "[[ 1 ]]")
+    }
+
     pub(super) fn seq(&mut self, seq: &StmtSeq) {
         for stmt in &seq.stmts {
             if self.stopped {
@@ -260,9 +275,15 @@ impl Walker<'_> {
                 for name in &names {
                     self.number(name);
                 }
+                if forks(&command.body) && command.condition_span.is_none() {
+                    self.fork_bomb(self.range(command.span));
+                }
                 self.looped(&[], |w| w.seq(&command.body));
             }
             CompoundCommand::While(command) => {
+                if forks(&command.body) && self.always(&command.condition) {
+                    self.fork_bomb(self.range(command.span));
+                }
                 self.looped(&[], |w| {
                     w.seq(&command.condition);
                     w.seq(&command.body);

@@ -9,6 +9,26 @@ pub fn here() -> Feed {
     Feed::Lines(special::found(&Value::known(".", 0..0)))
 }
 
+/// Get-ChildItem of the current directory.
+pub fn lists_here<T: AsRef<str>>(name: &str, args: &[T]) -> bool {
+    let mut text = false;
+    ["get-childitem", "gci"].iter().any(|n| n.eq_ignore_ascii_case(name))
+        && args.iter().all(|arg| {
+            let arg = arg.as_ref().to_ascii_lowercase();
+            let valued = ["-fi", "-inc", "-exc", "-dep", "-att"].iter().any(|o| arg.starts_with(o));
+            std::mem::replace(&mut text, valued) && !arg.is_empty()
+                || arg.starts_with('-') && !arg.starts_with("-p") && !arg.starts_with("-lit")
+                || matches!(&arg[..], "." | "./" | ".\\")
+        })
+}
+
+/// Does the cmdlet only choose among what it is given?
+pub fn passes_objects(name: &str) -> bool {
+    ["where-object", "where", "?", "select-object", "sort-object"]
+        .iter()
+        .any(|n| n.eq_ignore_ascii_case(name))
+}
+
 /// Does no argument lead out of the directory?
 pub fn relative(args: &[Value]) -> bool {
     args.iter().all(|a| {
