@@ -5,7 +5,7 @@ use crate::effect::program::special;
 use crate::effect::value::Value;
 
 /// Something below the directory.
-pub fn here() -> Feed {
+pub(super) fn here() -> Feed {
     Feed::Lines(special::found(&Value::known(".", 0..0)))
 }
 
@@ -39,7 +39,7 @@ pub fn relative(args: &[Value]) -> bool {
 }
 
 /// find prints what lies below its one start.
-pub fn find(args: &[Value]) -> Option<Feed> {
+pub(super) fn find(args: &[Value]) -> Option<Feed> {
     let mut at = 0;
     while args.get(at).is_some_and(|a| {
         matches!(a.plain(), Some("-H" | "-L" | "-P")) || a.start().starts_with("-O")
