@@ -24,7 +24,7 @@ pub fn lists_here<T: AsRef<str>>(name: &str, args: &[T]) -> bool {
 
 /// Does the cmdlet only choose among what it is given?
 pub fn passes_objects(name: &str) -> bool {
-    ["where-object", "where", "?", "select-object", "sort-object"]
+    ["where-object", "where", "?", "select-object", "sort-object", "foreach-object", "%"]
         .iter()
         .any(|n| n.eq_ignore_ascii_case(name))
 }

@@ -171,11 +171,13 @@ pub fn powershell(sink: &mut Sink, text: &str) {
         let (name, found) = sink.windows_program(word, true);
         // What a listing of the directory hands to the next command.
         let pipe = found.is_some_and(|p| p.special == "piped") && listed;
-        let given = pipe && args.iter().all(|a| a.starts_with('-'));
+        let object = |a: &String| a.starts_with("$_") || a.starts_with("$PSItem");
+        let given = pipe && args.iter().all(|a| a.starts_with('-') || object(a));
         listed = listing::lists_here(&name, args) || listed && listing::passes_objects(&name);
         if given {
             let here = special::found(&Value::known(".", sink.span.clone()));
-            sink.given(&name, args, here, cwd.as_ref());
+            let own: Vec<String> = args.iter().filter(|a| !object(a)).cloned().collect();
+            sink.given(&name, &own, here, cwd.as_ref());
             continue;
         }
         fetched |= found.is_some_and(|p| p.effects.contains(&Word::Network));
