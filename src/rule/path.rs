@@ -361,8 +361,11 @@ fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> Truth {
         let rest = &glob_path[start..];
         // That some directory on the way has the very name is far-fetched.
         let within = rest.len() > parts.len() && rest.iter().any(|part| glob::is_glob(part));
+        // `*` names all that is there: something of that name may be.
+        let bare = rest.iter().take(parts.len()).all(|part| part.bytes().all(|b| b == b'*'));
+        let far = bare || within && !named_by_end(parts, rest);
         let here = overlap_at(parts, rest);
-        truth.or(if within && !named_by_end(parts, rest) { here.and(Truth::Maybe) } else { here })
+        truth.or(if far { here.and(Truth::Maybe) } else { here })
     })
 }
 
@@ -518,6 +521,10 @@ mod tests {
     fn globs_meet() {
         assert_eq!(hits("/p/.env", "/p/.e*", Extent::Glob), Truth::Yes);
         assert_eq!(hits("/p/.env", "/p/*.txt", Extent::Glob), Truth::No);
+        assert_eq!(hits("id_rsa", "/p/src/*", Extent::Glob), Truth::Maybe);
+        assert_eq!(hits("id_rsa", "/p/id_*", Extent::Glob), Truth::Yes);
+        assert_eq!(hits("a/b/c", "/**", Extent::Glob), Truth::Maybe);
+        assert_eq!(hits(".claude/hooks", "/p/**/__pycache__", Extent::Glob), Truth::Maybe);
         assert_eq!(hits("/p/.env", "/p/*", Extent::Glob), Truth::No);
         assert_eq!(hits("*.rs", "/p/src/*.rs", Extent::Glob), Truth::Yes);
     }

@@ -12,18 +12,16 @@ use crate::effect::value::Value;
 
 /// Does a loop start something in the background at every turn, and wait for nothing?
 fn forks(body: &StmtSeq) -> bool {
-    let background = |stmt: &Stmt| {
-        matches!(stmt.terminator, Some(shuck_ast::StmtTerminator::Background(_)))
-    };
+    let background =
+        |stmt: &Stmt| matches!(stmt.terminator, Some(shuck_ast::StmtTerminator::Background(_)));
     !body.stmts.is_empty() && body.stmts.iter().all(background)
 }
 
 impl Walker<'_> {
-    /// Is it `true` or `:`?
-    fn always(&self, condition: &StmtSeq) -> bool {
-        let [stmt] = &condition.stmts[..] else { return false };
-        let text = self.slice(stmt.span).trim_end_matches([';', '\n', ' ']);
-        matches!(text, "true" | ":" | "((1))" | "(( 1 ))" | "[ 1 ]" | "[[ 1 ]]")
+    /// The text of a loop's condition, if it is one command.
+    fn condition(&self, condition: &StmtSeq) -> &str {
+        let [stmt] = &condition.stmts[..] else { return "" };
+        self.slice(stmt.span).trim_end_matches([';', '\n', ' '])
     }
 
     pub(super) fn seq(&mut self, seq: &StmtSeq) {
@@ -281,7 +279,8 @@ impl Walker<'_> {
                 self.looped(&[], |w| w.seq(&command.body));
             }
             CompoundCommand::While(command) => {
-                if forks(&command.body) && self.always(&command.condition) {
+                let always = ["true", ":", "((1))", "(( 1 ))", "[ 1 ]", "[[ 1 ]]"];
+                if forks(&command.body) && always.contains(&self.condition(&command.condition)) {
                     self.fork_bomb(self.range(command.span));
                 }
                 self.looped(&[], |w| {
@@ -290,6 +289,9 @@ impl Walker<'_> {
                 });
             }
             CompoundCommand::Until(command) => {
+                if forks(&command.body) && self.condition(&command.condition) == "false" {
+                    self.fork_bomb(self.range(command.span));
+                }
                 self.looped(&[], |w| {
                     w.seq(&command.condition);
                     w.seq(&command.body);

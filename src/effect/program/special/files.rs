@@ -79,10 +79,10 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                 at += if action == "-fprintf" { 3 } else { 2 };
             }
             "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex"
-            | "-iregex" | "-mtime" | "-atime" | "-ctime" | "-mmin"
-            | "-amin" | "-cmin" | "-size" | "-user" | "-group" | "-perm" | "-newer" | "-anewer"
-            | "-cnewer" | "-links" | "-inum" | "-uid" | "-gid" | "-samefile" | "-lname"
-            | "-ilname" | "-fstype" | "-used" | "-context" | "-newermt" => {
+            | "-iregex" | "-mtime" | "-atime" | "-ctime" | "-mmin" | "-amin" | "-cmin"
+            | "-size" | "-user" | "-group" | "-perm" | "-newer" | "-anewer" | "-cnewer"
+            | "-links" | "-inum" | "-uid" | "-gid" | "-samefile" | "-lname" | "-ilname"
+            | "-fstype" | "-used" | "-context" | "-newermt" => {
                 // `-name '*'` leaves nothing out.
                 filtered |= args.get(at + 1).is_none_or(|a| !matches!(a.plain(), Some("*" | "**")));
                 at += 2;

@@ -1,8 +1,8 @@
 //! PowerShell and cmd.exe: text as the commands that stand in it. What they do say the tables.
 
 use super::*;
-use crate::effect::program::table::{Program, program};
 use crate::effect::program::special;
+use crate::effect::program::table::{Program, program};
 use crate::effect::shell::listing;
 use crate::effect::windows;
 
