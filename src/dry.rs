@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::{self, Agent};
 use crate::config::Config;
-use crate::effect::{self, Analysis, Place};
+use crate::effect::{self, Analysis, Place, windows};
 use crate::event::{Event, Kind};
 use crate::judge::{self, Judgement, World};
 use crate::paths::Paths;
@@ -120,6 +120,7 @@ pub fn absolute(path: &str, cwd: &Path, home: &Path) -> String {
         Some("") => home.to_path_buf(),
         Some(rest) if rest.starts_with('/') => home.join(&rest[1..]),
         _ if path.is_empty() => return String::new(),
+        _ if windows::path(path).is_some() => return path.to_string(),
         _ => cwd.join(path),
     };
     full.components().collect::<PathBuf>().to_string_lossy().into_owned()

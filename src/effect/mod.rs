@@ -135,7 +135,7 @@ pub enum Extent {
 impl Extent {
     /// Is more than one path meant?
     pub const fn is_wide(self) -> bool {
-        matches!(self, Extent::Tree | Extent::Visible | Extent::Children | Extent::Glob)
+        !matches!(self, Extent::Exact)
     }
 }
 

@@ -16,7 +16,7 @@ mod group;
 mod input;
 mod items;
 mod list;
-mod listing;
+pub(in crate::effect) mod listing;
 mod literal;
 mod nested;
 mod parameter;

@@ -40,6 +40,13 @@ enum Part {
     Any,
 }
 
+impl Part {
+    /// Does it name what begins with a dot, which the shell's globs leave out?
+    fn is_hidden(&self) -> bool {
+        matches!(self, Part::Literal(text) | Part::Glob(text) if text.starts_with('.'))
+    }
+}
+
 /// One path pattern as written in a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
@@ -354,8 +361,11 @@ fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> Truth {
         let rest = &glob_path[start..];
         // That some directory on the way has the very name is far-fetched.
         let within = rest.len() > parts.len() && rest.iter().any(|part| glob::is_glob(part));
+        // `*` names all that is there: something of that name may be.
+        let bare = rest.iter().take(parts.len()).all(|part| part.bytes().all(|b| b == b'*'));
+        let far = bare || within && !named_by_end(parts, rest);
         let here = overlap_at(parts, rest);
-        truth.or(if within && !named_by_end(parts, rest) { here.and(Truth::Maybe) } else { here })
+        truth.or(if far { here.and(Truth::Maybe) } else { here })
     })
 }
 
@@ -377,7 +387,9 @@ fn overlap_at(parts: &[Part], glob_path: &[&str]) -> Truth {
         }
         (Some(_), None) => Truth::No,
         (Some(_), Some((&"**", below))) => {
-            any(&mut (0..=parts.len()).map(|skip| overlap_at(&parts[skip..], below)))
+            // No more than `*` does it stand for names with a leading dot.
+            let open = parts.iter().take_while(|part| !part.is_hidden()).count();
+            any(&mut (0..=open).map(|skip| overlap_at(&parts[skip..], below)))
         }
         (Some((part, rest)), Some((name, below))) => {
             let here = meet(part, name);
@@ -398,11 +410,7 @@ fn meet(part: &Part, name: &str) -> Truth {
     match part {
         // A leading dot is not matched by the shell's `*`; saying yes is the safe side
         // only where the glob asks for the dot itself.
-        Part::Literal(text) | Part::Glob(text)
-            if text.starts_with('.') && !name.starts_with(['.', '[', '{']) =>
-        {
-            Truth::No
-        }
+        part if part.is_hidden() && !name.starts_with(['.', '[', '{']) => Truth::No,
         Part::Literal(text) => Truth::from(glob::matches_folded(name, text, FOLD)),
         Part::Glob(text) => both(text, name),
         Part::Folded(text) => both(&text.to_ascii_lowercase(), &name.to_ascii_lowercase()),
@@ -513,6 +521,10 @@ mod tests {
     fn globs_meet() {
         assert_eq!(hits("/p/.env", "/p/.e*", Extent::Glob), Truth::Yes);
         assert_eq!(hits("/p/.env", "/p/*.txt", Extent::Glob), Truth::No);
+        assert_eq!(hits("id_rsa", "/p/src/*", Extent::Glob), Truth::Maybe);
+        assert_eq!(hits("id_rsa", "/p/id_*", Extent::Glob), Truth::Yes);
+        assert_eq!(hits("a/b/c", "/**", Extent::Glob), Truth::Maybe);
+        assert_eq!(hits(".claude/hooks", "/p/**/__pycache__", Extent::Glob), Truth::Maybe);
         assert_eq!(hits("/p/.env", "/p/*", Extent::Glob), Truth::No);
         assert_eq!(hits("*.rs", "/p/src/*.rs", Extent::Glob), Truth::Yes);
     }

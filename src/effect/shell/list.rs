@@ -10,7 +10,20 @@ use super::word::number_var;
 use super::{MAX_REDIRECTS, Walker, assign};
 use crate::effect::value::Value;
 
+/// Does a loop start something in the background at every turn, and wait for nothing?
+fn forks(body: &StmtSeq) -> bool {
+    let background =
+        |stmt: &Stmt| matches!(stmt.terminator, Some(shuck_ast::StmtTerminator::Background(_)));
+    !body.stmts.is_empty() && body.stmts.iter().all(background)
+}
+
 impl Walker<'_> {
+    /// The text of a loop's condition, if it is one command.
+    fn condition(&self, condition: &StmtSeq) -> &str {
+        let [stmt] = &condition.stmts[..] else { return "" };
+        self.slice(stmt.span).trim_end_matches([';', '\n', ' '])
+    }
+
     pub(super) fn seq(&mut self, seq: &StmtSeq) {
         for stmt in &seq.stmts {
             if self.stopped {
@@ -260,15 +273,25 @@ impl Walker<'_> {
                 for name in &names {
                     self.number(name);
                 }
+                if forks(&command.body) && command.condition_span.is_none() {
+                    self.fork_bomb(self.range(command.span));
+                }
                 self.looped(&[], |w| w.seq(&command.body));
             }
             CompoundCommand::While(command) => {
+                let always = ["true", ":", "((1))", "(( 1 ))", "[ 1 ]", "[[ 1 ]]"];
+                if forks(&command.body) && always.contains(&self.condition(&command.condition)) {
+                    self.fork_bomb(self.range(command.span));
+                }
                 self.looped(&[], |w| {
                     w.seq(&command.condition);
                     w.seq(&command.body);
                 });
             }
             CompoundCommand::Until(command) => {
+                if forks(&command.body) && self.condition(&command.condition) == "false" {
+                    self.fork_bomb(self.range(command.span));
+                }
                 self.looped(&[], |w| {
                     w.seq(&command.condition);
                     w.seq(&command.body);

@@ -5,8 +5,28 @@ use crate::effect::program::special;
 use crate::effect::value::Value;
 
 /// Something below the directory.
-pub fn here() -> Feed {
+pub(super) fn here() -> Feed {
     Feed::Lines(special::found(&Value::known(".", 0..0)))
+}
+
+/// Get-ChildItem of the current directory.
+pub fn lists_here<T: AsRef<str>>(name: &str, args: &[T]) -> bool {
+    let mut text = false;
+    ["get-childitem", "gci"].iter().any(|n| n.eq_ignore_ascii_case(name))
+        && args.iter().all(|arg| {
+            let arg = arg.as_ref().to_ascii_lowercase();
+            let valued = ["-fi", "-inc", "-exc", "-dep", "-att"].iter().any(|o| arg.starts_with(o));
+            std::mem::replace(&mut text, valued) && !arg.is_empty()
+                || arg.starts_with('-') && !arg.starts_with("-p") && !arg.starts_with("-lit")
+                || matches!(&arg[..], "." | "./" | ".\\")
+        })
+}
+
+/// Does the cmdlet only choose among what it is given?
+pub fn passes_objects(name: &str) -> bool {
+    ["where-object", "where", "?", "select-object", "sort-object", "foreach-object", "%"]
+        .iter()
+        .any(|n| n.eq_ignore_ascii_case(name))
 }
 
 /// Does no argument lead out of the directory?
@@ -19,7 +39,7 @@ pub fn relative(args: &[Value]) -> bool {
 }
 
 /// find prints what lies below its one start.
-pub fn find(args: &[Value]) -> Option<Feed> {
+pub(super) fn find(args: &[Value]) -> Option<Feed> {
     let mut at = 0;
     while args.get(at).is_some_and(|a| {
         matches!(a.plain(), Some("-H" | "-L" | "-P")) || a.start().starts_with("-O")

@@ -4,7 +4,7 @@ use shuck_ast::{Command, Redirect, RedirectKind, RedirectTarget, Stmt, Word};
 
 use super::{Feed, Walker};
 use crate::effect::value::{Printer, Spot, Value};
-use crate::effect::{Extent, Grade, Source, Word as Kind};
+use crate::effect::{Extent, Grade, Source, Word as Kind, windows};
 
 impl Walker<'_> {
     /// What standard input is behind the statement's own redirections, if they change it.
@@ -127,6 +127,13 @@ impl Walker<'_> {
                     w.out.unknown("a word behind >& that expands again", value.span.clone());
                 }
                 w.redirect(&value, reads, writes, dup);
+                // As Windows reads it: `echo x > C:\x`.
+                if let Some([raw]) = super::windows::written(w.slice(word.span), &value).as_deref()
+                    && windows::is_path(raw)
+                {
+                    let path = windows::value(raw, &w.out.place.home, value.span.clone());
+                    w.redirect(&path, reads, writes, false);
+                }
                 if writes && let Spot::At(target) = w.out.spot(&value, Extent::Exact, true) {
                     let again = w.out.written.contains_key(&target.resolved);
                     let content = if again { None } else { content.clone() };

@@ -147,6 +147,34 @@ fn scan_text(lang: Lang, out: &mut Emitter, next: &mut Vec<Next>, span: &Range<u
         next.push(Next::Script { text: Value::known(text, span.clone()), rest: Vec::new() });
     }
     Scan::new(lang, out, next, span.clone()).program(text);
+    if forks(text) {
+        let words = vec![Value::known("fork-bomb", span.clone())];
+        next.push(Next::Words { words, cwd: None, feeds: false });
+    }
+}
+
+/// Does a loop without end start itself again at every turn, and wait for nothing?
+fn forks(text: &str) -> bool {
+    if !text.contains("fork") || ["wait", "sleep", "exit", "break"].iter().any(|w| text.contains(w))
+    {
+        return false;
+    }
+    let bare: String = text.chars().filter(|c| !c.is_whitespace() && !"();".contains(*c)).collect();
+    [
+        "whileTrue:os.fork",
+        "while1:os.fork",
+        "forkwhile",
+        "while1{fork",
+        "whiletrue{pcntl_fork",
+        "while1{pcntl_fork",
+        "loop{fork",
+        "loop{Process.fork",
+        "loopdofork",
+        "whiletruefork",
+        "whiletruedofork",
+    ]
+    .iter()
+    .any(|endless| bare.contains(endless))
 }
 
 #[cfg(test)]

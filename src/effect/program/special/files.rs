@@ -32,7 +32,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     if starts.is_empty() {
         starts.push(Value::known(".", call.span.clone()));
     }
-    let mut filtered = false;
+    let (mut filtered, mut typed) = (false, false);
     for start in &starts {
         out.path(Word::Read, start, Extent::Tree, Grade::Certain, Source::Operand);
     }
@@ -63,7 +63,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                     };
                     run(&found(start));
                     // Without a test the start itself is among what is found.
-                    if !filtered && command.iter().any(|a| a.start().contains("{}")) {
+                    if !filtered && !typed && command.iter().any(|a| a.start().contains("{}")) {
                         run(start);
                     }
                 }
@@ -79,11 +79,17 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                 at += if action == "-fprintf" { 3 } else { 2 };
             }
             "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex"
-            | "-iregex" | "-type" | "-xtype" | "-mtime" | "-atime" | "-ctime" | "-mmin"
-            | "-amin" | "-cmin" | "-size" | "-user" | "-group" | "-perm" | "-newer" | "-anewer"
-            | "-cnewer" | "-links" | "-inum" | "-uid" | "-gid" | "-samefile" | "-lname"
-            | "-ilname" | "-fstype" | "-used" | "-context" | "-newermt" => {
-                filtered = true;
+            | "-iregex" | "-mtime" | "-atime" | "-ctime" | "-mmin" | "-amin" | "-cmin"
+            | "-size" | "-user" | "-group" | "-perm" | "-newer" | "-anewer" | "-cnewer"
+            | "-links" | "-inum" | "-uid" | "-gid" | "-samefile" | "-lname" | "-ilname"
+            | "-fstype" | "-used" | "-context" | "-newermt" => {
+                // `-name '*'` leaves nothing out.
+                filtered |= args.get(at + 1).is_none_or(|a| !matches!(a.plain(), Some("*" | "**")));
+                at += 2;
+            }
+            // All files, or all directories, are as much as everything.
+            "-type" | "-xtype" => {
+                typed = true;
                 at += 2;
             }
             "-maxdepth" | "-mindepth" | "-regextype" | "-printf" | "-files0-from" => at += 2,

@@ -1,7 +1,7 @@
 //! Programs of Windows whose arguments no row can say: shells, drives, what runs others.
 
 use super::super::code;
-use super::super::effects::{Call, Next, joined, operands, role};
+use super::super::effects::{Call, Next, joined, operands};
 use super::super::table::{Program, Role, mark};
 use crate::effect::shell::decode;
 use crate::effect::value::{Emitter, Value};
@@ -19,7 +19,12 @@ pub fn piped(
     let acts = |role: Role| matches!(role, Role::Delete | Role::DeleteTree);
     let named = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| acts(s.role)));
     if values.is_empty() && !named {
-        role(out, call, program.repeat, &Value::unknown(call.span.clone()), dry, next);
+        if dry {
+            return;
+        }
+        let name = Value::known(call.name, call.span.clone());
+        let words = std::iter::once(name).chain(call.args.iter().cloned()).collect();
+        next.push(Next::Words { words, cwd: None, feeds: true });
     } else {
         operands(out, call, program, dry, next);
     }

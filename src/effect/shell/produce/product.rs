@@ -7,6 +7,11 @@ use crate::effect::path::{join, normalise, split};
 use crate::effect::program::special;
 use crate::effect::value::{Printer, Spot, Value};
 
+/// Arguments as text; what is not known is empty.
+fn texts(args: &[Value]) -> Vec<String> {
+    args.iter().map(|a| a.text.clone().unwrap_or_default()).collect()
+}
+
 impl Walker<'_> {
     /// What a decoder prints is remembered: running it stays the one effect that nobody has read.
     fn decoded(&mut self, text: Option<String>) -> Option<Feed> {
@@ -67,6 +72,12 @@ impl Walker<'_> {
                 None
             }
             "find" => listing::find(args),
+            // Cmdlets hand objects on; for what takes them they are paths.
+            name if listing::lists_here(name, &texts(args)) => Some(listing::here()),
+            name if listing::passes_objects(name) => match fed {
+                Feed::Lines(_) => Some(fed.clone()),
+                _ => None,
+            },
             "fd" | "fdfind" => listing::relative(args).then(listing::here),
             "git" => self.git_prints(args),
             "ls" => self.ls_prints(args, &operands),

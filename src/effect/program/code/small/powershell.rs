@@ -1,7 +1,9 @@
 //! PowerShell and cmd.exe: text as the commands that stand in it. What they do say the tables.
 
 use super::*;
+use crate::effect::program::special;
 use crate::effect::program::table::{Program, program};
+use crate::effect::shell::listing;
 use crate::effect::windows;
 
 /// Words that begin a statement and are no command.
@@ -64,6 +66,14 @@ impl Sink<'_, '_> {
         self.next.push(Next::Words { words, cwd: cwd.cloned(), feeds: false });
     }
 
+    /// The same with what comes through the pipe as its operand.
+    fn given(&mut self, name: &str, args: &[String], operand: Value, cwd: Option<&Value>) {
+        self.command(name, args, cwd);
+        if let Some(Next::Words { words, .. }) = self.next.last_mut() {
+            words.push(operand);
+        }
+    }
+
     /// The program that a name stands for in PowerShell or cmd.exe.
     fn windows_program(&self, word: &str, aliases: bool) -> (String, Option<&'static Program>) {
         let own = self.out.place.programs;
@@ -113,6 +123,7 @@ pub fn powershell(sink: &mut Sink, text: &str) {
         }
     }
     let mut cwd: Option<Value> = None;
+    let mut listed = false;
     let ends = [';', '|', '&', '{', '}', '(', ')'];
     for words in commands(text, &ends, &['"', '\''], '`') {
         let first = words
@@ -158,6 +169,17 @@ pub fn powershell(sink: &mut Sink, text: &str) {
             _ => {}
         }
         let (name, found) = sink.windows_program(word, true);
+        // What a listing of the directory hands to the next command.
+        let pipe = found.is_some_and(|p| p.special == "piped") && listed;
+        let object = |a: &String| a.starts_with("$_") || a.starts_with("$PSItem");
+        let given = pipe && args.iter().all(|a| a.starts_with('-') || object(a));
+        listed = listing::lists_here(&name, args) || listed && listing::passes_objects(&name);
+        if given {
+            let here = special::found(&Value::known(".", sink.span.clone()));
+            let own: Vec<String> = args.iter().filter(|a| !object(a)).cloned().collect();
+            sink.given(&name, &own, here, cwd.as_ref());
+            continue;
+        }
         fetched |= found.is_some_and(|p| p.effects.contains(&Word::Network));
         if name != *word {
             // Where there is no such alias it is the program of that name: pwsh on other systems.
