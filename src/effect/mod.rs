@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+pub mod host;
 pub mod look;
 pub mod path;
 pub mod program;

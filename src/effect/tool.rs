@@ -2,8 +2,9 @@
 
 use serde_json::Value as Json;
 
+use super::host::host_of;
 use super::program::code;
-use super::value::{Emitter, Value, host_of};
+use super::value::{Emitter, Value};
 use super::{Analysis, Extent, Grade, Place, Source, Word, shell};
 use crate::event::Event;
 

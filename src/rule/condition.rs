@@ -15,17 +15,19 @@ use crate::event::Event;
 mod field;
 mod name;
 mod permission;
+mod when;
 mod within;
 
 pub use self::field::{FieldTest, ValueTest};
 pub use self::name::Name;
 pub use self::permission::Permission;
+pub use self::when::{WHEN_KEYS, When};
 
 use self::name::{names_hold, tool_holds};
 use super::command::CommandPattern;
 use super::path::{self, Bases, PathPattern};
 use super::reader::Reader;
-use super::{Command, Regex, Truth};
+use super::{Regex, Truth};
 
 /// The keys of conditions and what each means: `check` hints from it, docs are made from it.
 pub const KEYS: &[(&str, &str)] = &[
@@ -51,21 +53,6 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     ("response", "table of field to value over what the tool returned"),
     ("when", "table of circumstances: see the keys of when"),
-];
-
-/// The keys of `when` and what each means.
-pub const WHEN_KEYS: &[(&str, &str)] = &[
-    ("cwd", "path patterns over the session's directory"),
-    ("project", "path patterns over the project's root"),
-    ("permission_mode", "globs: default, plan, acceptEdits, bypassPermissions, dontAsk, auto"),
-    ("source", "globs over SessionStart's and ConfigChange's source"),
-    ("subagent", "true = called inside a subagent"),
-    ("agent_type", "globs over the subagent's type"),
-    ("trigger", "globs: manual, auto, init, maintenance"),
-    ("notification_type", "globs over the notification's type"),
-    ("success", "true = the tool succeeded"),
-    ("stop_hook_active", "true = the agent goes on because of a stop hook already"),
-    ("run", "a command: holds on exit 0; asked once per call"),
 ];
 
 /// What all conditions of a rule or of its `unless` ask for. An empty list asks for nothing.
@@ -97,25 +84,6 @@ pub struct Conditions {
     pub response: Vec<FieldTest>,
     /// `when`
     pub when: When,
-}
-
-/// The circumstances of `when`.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct When {
-    /// Over the session's directory.
-    pub cwd: Vec<PathPattern>,
-    /// Over the project's root.
-    pub project: Vec<PathPattern>,
-    /// Globs over string fields of the payload: the field's name and its globs.
-    pub fields: Vec<(&'static str, Vec<Name>)>,
-    /// Called inside a subagent?
-    pub subagent: Option<bool>,
-    /// Did the tool succeed?
-    pub success: Option<bool>,
-    /// Going on because of a stop hook already?
-    pub stop_hook_active: Option<bool>,
-    /// Holds when this exits 0: the caller asks it.
-    pub run: Option<Command>,
 }
 
 /// What conditions are tested on.
@@ -479,52 +447,6 @@ fn commands_hit(patterns: &[CommandPattern], command: &SubCommand) -> Truth {
         return Truth::No;
     }
     best
-}
-
-impl When {
-    fn read(&mut self, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) {
-        let Some(table) = r.table(value, "when") else { return };
-        for (key, value) in table {
-            match key.get_ref().as_ref() {
-                "cwd" => self.cwd = r.each(value, "bad-path", PathPattern::parse),
-                "project" => self.project = r.each(value, "bad-path", PathPattern::parse),
-                "permission_mode" => self.field("permission_mode", value, r),
-                "source" => self.field("source", value, r),
-                "agent_type" => self.field("agent_type", value, r),
-                "trigger" => self.field("trigger", value, r),
-                "notification_type" => self.field("notification_type", value, r),
-                "subagent" => self.subagent = r.boolean(value),
-                "success" => self.success = r.boolean(value),
-                "stop_hook_active" => self.stop_hook_active = r.boolean(value),
-                "run" => self.run = r.command(value),
-                other => r.unknown_key(other, key.span(), WHEN_KEYS.iter().map(|(k, _)| *k)),
-            }
-        }
-    }
-
-    fn field(&mut self, name: &'static str, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) {
-        let names = r.names(value, false);
-        self.fields.push((name, names));
-    }
-
-    fn holds(&self, s: &Subject<'_>) -> bool {
-        let event = s.event;
-        let place = |patterns: &[PathPattern], dir: &str| {
-            patterns.is_empty() || {
-                let target = path::exact(dir);
-                path::any_hits(patterns, &target, s.bases) == Truth::Yes
-            }
-        };
-        place(&self.cwd, &event.cwd)
-            && place(&self.project, s.project)
-            && self
-                .fields
-                .iter()
-                .all(|(field, names)| event.str(field).is_some_and(|text| names_hold(names, text)))
-            && self.subagent.is_none_or(|inside| event.str("agent_id").is_some() == inside)
-            && self.success.is_none_or(|wanted| event.success() == Some(wanted))
-            && self.stop_hook_active.is_none_or(|wanted| event.stop_hook_active() == wanted)
-    }
 }
 
 fn named(text: &str) -> Option<Word> {

@@ -1,8 +1,9 @@
 //! Words that nothing describes: what looks like a path is one.
 
 use super::Call;
+use crate::effect::host::host_of;
 use crate::effect::path;
-use crate::effect::value::{Emitter, Spot, Value, host_of, looks_like_path};
+use crate::effect::value::{Emitter, Spot, Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// A program that no table describes: words that look like paths are read, and maybe written.

@@ -3,7 +3,8 @@
 use super::super::effects::{Call, Next, joined, sends, written};
 use super::super::options;
 use super::super::table::mark;
-use crate::effect::value::{Emitter, Spot, Value, host_of};
+use crate::effect::host::host_of;
+use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word};
 
 /// Where a bucket or a remote path lives, as far as the word says.
