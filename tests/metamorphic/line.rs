@@ -37,11 +37,15 @@ impl Word {
     fn new(text: &str) -> Word {
         let quoted = text.contains('\'');
         let mut value = text.replace('\'', "");
-        if let Some(rest) = text.strip_prefix("~/") {
-            value = format!("{HOME}/{rest}");
+        if let Some(rest) = text.strip_prefix('~')
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            value = format!("{HOME}{rest}");
         }
-        let literal =
-            quoted || text == "{}" || !text.contains(['*', '?', '[', '$', '"', '\\', '{']);
+        // What the shell expands outside of the quotes; `=~` and `:~` are homes in some places.
+        let bare: String = text.split('\'').step_by(2).collect();
+        let home = if text == "~" { "" } else { bare.strip_prefix("~/").unwrap_or(&bare) };
+        let literal = text == "{}" || !home.contains(['*', '?', '[', '$', '"', '\\', '{', '~']);
         Word { value, text: text.into(), literal, quoted }
     }
 
@@ -86,8 +90,12 @@ pub struct Line {
 }
 
 impl Line {
-    /// Reads a base.
-    pub fn parse(text: &str) -> Line {
+    /// Reads a base; None where it is more than a pipeline of words and redirections, so that only
+    /// the line as a whole can be rewritten.
+    pub fn parse(text: &str) -> Option<Line> {
+        if !is_pipeline(text) {
+            return None;
+        }
         let mut stages = vec![Stage::default()];
         let mut operator: Option<String> = None;
         for word in split(text) {
@@ -101,7 +109,12 @@ impl Line {
                 },
             }
         }
-        Line { before: String::new(), stages }
+        for stage in &mut stages {
+            let switches = stage.words.first().is_some_and(|w| SWITCHES.contains(&w.text.as_str()));
+            stage.words.iter_mut().for_each(|w| w.quoted |= switches && w.value.starts_with('/'));
+        }
+        let whole = operator.is_none() && stages.iter().all(|stage| !stage.words.is_empty());
+        whole.then(|| Line { before: String::new(), stages })
     }
 
     /// Every word with its stage's number, redirections' words too.
@@ -134,6 +147,35 @@ impl Line {
             .collect();
         format!("{}{}", self.before, stages.join(" | "))
     }
+}
+
+/// Programs whose options begin with a slash.
+const SWITCHES: &[&str] = &[
+    "attrib", "bcdedit", "cacls", "cipher", "cmd", "del", "erase", "format", "icacls", "net", "rd",
+    "reg", "robocopy", "sc", "schtasks", "takeown", "taskkill", "vssadmin", "wbadmin", "xcopy",
+];
+
+/// Is it nothing but words between single blanks, `|`, `<`, `>` and `>>`, each pipeline's part a
+/// program and not a word of the shell's grammar?
+fn is_pipeline(text: &str) -> bool {
+    const GRAMMAR: &[&str] = &["!", "[[", "time", "coproc", "function", "for", "if", "while", "{"];
+    let mut first = true;
+    split(text).iter().all(|word| {
+        let quotes = word.matches('\'').count();
+        let bare: String = word.split('\'').step_by(2).collect();
+        let program = std::mem::replace(&mut first, word == "|");
+        if matches!(word.as_str(), "|" | "<" | ">" | ">>") {
+            return !program;
+        }
+        !word.is_empty()
+            && quotes % 2 == 0
+            && bare.matches('"').count() % 2 == 0
+            && !(quotes > 0 && bare.contains('"'))
+            && !bare.contains([';', '&', '|', '<', '>', '(', ')', '`', '\n', '\t'])
+            && !bare.ends_with('\\')
+            && !word.starts_with('#')
+            && !(program && (bare.contains('=') || GRAMMAR.contains(&word.as_str())))
+    })
 }
 
 /// Words between blanks; single quotes keep blanks.

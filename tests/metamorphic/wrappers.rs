@@ -27,7 +27,11 @@ pub const WRAPPERS: &[Rewrite] = &[
 ];
 
 /// What only a shell can run.
-pub const BUILTINS: &[&str] = &["source", "eval", "exec", "trap", "cd", "export"];
+pub const BUILTINS: &[&str] = &[
+    ".", "alias", "builtin", "cd", "command", "declare", "disown", "enable", "eval", "exec",
+    "exit", "export", "hash", "history", "mapfile", "popd", "pushd", "read", "readonly", "set",
+    "shopt", "source", "trap", "typeset", "ulimit", "umask", "unset",
+];
 
 /// Starts one of the commands through a program.
 fn wrap(line: &mut Line, rng: &mut Rng, ways: &[&str]) -> bool {
