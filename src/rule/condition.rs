@@ -393,7 +393,9 @@ impl Conditions {
     }
 
     /// As an `unless`: does it relax a deny or ask on this effect? Only what is certain does.
-    pub fn relaxes(&self, s: &Subject<'_>, effect: Option<&Effect>) -> bool {
+    ///
+    /// `around` = a command that wraps the effect's own counts as well.
+    pub fn relaxes(&self, s: &Subject<'_>, effect: Option<&Effect>, around: bool) -> bool {
         if !self.event(s) {
             return false;
         }
@@ -408,7 +410,6 @@ impl Conditions {
         }
         let commands = &s.analysis.commands;
         let command_holds = self.command.is_empty() || {
-            // The command itself or one that wraps it.
             let mut at = effect.command;
             let mut steps = 0;
             loop {
@@ -418,7 +419,7 @@ impl Conditions {
                 }
                 at = command.parent;
                 steps += 1;
-                if steps > commands.len() {
+                if !around || steps > commands.len() {
                     break false;
                 }
             }

@@ -223,8 +223,13 @@ impl PathPattern {
                         let empty = self.itself && extent == Extent::Below;
                         if empty { Truth::Maybe } else { Truth::Yes }
                     } else if anywhere {
-                        // Something of that name may lie below.
-                        Truth::from(extent != Extent::Visible || !hidden(parts)).and(Truth::Maybe)
+                        // `.a` is named by `.a/x`, wherever it is; anything else of that name may
+                        // lie below.
+                        let may = extent != Extent::Visible || !hidden(parts);
+                        let truth = Truth::from(may).and(Truth::Maybe);
+                        (0..path.len()).fold(truth, |truth, start| {
+                            truth.or(below(parts, &path[start..], extent))
+                        })
                     } else {
                         below(parts, &path, extent)
                     }

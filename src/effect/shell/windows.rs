@@ -33,11 +33,13 @@ pub(super) fn written(text: &str, value: &Value) -> Option<Vec<String>> {
         let rest = text[at + 1..].trim_start_matches('{');
         rest.get(..4).is_some_and(|s| s.eq_ignore_ascii_case("env:"))
     };
+    // Before anything else the shell joins the lines.
+    let text = &text.replace("\\\n", "");
     let backslash = memchr::memchr(b'\\', text.as_bytes()).is_some();
     if !backslash && !memchr::memchr_iter(b'$', text.as_bytes()).any(scope) {
         return None;
     }
-    let quoted = text.starts_with(['"', '\'']);
+    let quoted = text.strip_prefix('$').unwrap_or(text).starts_with(['"', '\'']);
     if quoted && value.text.is_some() {
         return None;
     }

@@ -204,17 +204,14 @@ impl Walker<'_> {
             !a.start().starts_with('-')
                 || matches!(a.start(), "-1" | "-d" | "-t" | "-r" | "-tr" | "-1t" | "-S")
         });
+        let itself = args.iter().any(|a| a.start() == "-d");
         match operands {
             _ if !plain => None,
+            [] if itself => Some(Feed::Text(".\n".into())),
             [] => Some(Feed::Names),
+            [one] if itself => Some(Feed::Lines((*one).clone())),
             // Of directories it lists what is in them.
-            [one]
-                if one.glob
-                    && one.start().ends_with('/')
-                    && !args.iter().any(|a| a.start() == "-d") =>
-            {
-                None
-            }
+            [one] if one.glob && one.start().ends_with('/') => None,
             [one] if one.glob => Some(Feed::Lines((*one).clone())),
             [one] => match self.out.spot(one, Extent::Exact, false) {
                 Spot::At(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
