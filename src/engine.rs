@@ -311,7 +311,10 @@ impl<'a> Case<'a> {
             && rule.conditions.speaks_of_effects()
             && rule.conditions.event(&s)
             && rule.conditions.effect(&s, effect) != Truth::No
-            && !rule.unless.as_ref().is_some_and(|unless| unless.relaxes(&s, Some(effect), rule.wraps()))
+            && !rule
+                .unless
+                .as_ref()
+                .is_some_and(|unless| unless.relaxes(&s, Some(effect), rule.wraps()))
     }
 }
 

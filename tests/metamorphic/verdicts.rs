@@ -168,7 +168,8 @@ fn verdicts_never_get_weaker() {
             if verb >= base.verb {
                 continue;
             }
-            let honest = verb == Some(Verb::Ask) && rule == VAGUE;
+            // A deny for words of the raw text knows no other spelling.
+            let honest = verb == Some(Verb::Ask) && (rule == VAGUE || base.rule == VAGUE);
             for name in &chain {
                 *blamed.entry(name.clone()).or_default() += 1;
             }

@@ -12,7 +12,7 @@ mod remote;
 mod windows;
 mod wrap;
 
-pub use files::found;
+pub use files::{any_depth, found, named};
 use files::{dd, fd, find, gzip, ln, tar};
 pub use git::key_runs as git_key_runs;
 pub use network::transfer;

@@ -194,6 +194,10 @@ impl Walker<'_> {
                 .take(500)
                 .map(|item| Value::known(item, span.clone()))
                 .collect(),
+            Feed::Found(all, named) => std::iter::once(all)
+                .chain(named)
+                .map(|value| Value { span: span.clone(), ..value })
+                .collect(),
             Feed::Tree(start) => vec![
                 Value { span: span.clone(), ..start.clone() },
                 Value { span: span.clone(), ..special::found(&start) },
@@ -318,7 +322,7 @@ impl Walker<'_> {
                 }
             },
             Feed::Stream(by) => self.unread(by, true, own, &span),
-            Feed::Lines(_) | Feed::Tree(_) | Feed::Names | Feed::Numbers => {
+            Feed::Lines(_) | Feed::Found(..) | Feed::Tree(_) | Feed::Names | Feed::Numbers => {
                 self.unread(Printer::Local, true, own, &span);
             }
         }
@@ -387,7 +391,12 @@ impl Walker<'_> {
         if file.pipe {
             let feed = self.pipe(file);
             let outer = std::mem::replace(&mut self.feed, feed);
-            self.stdin(if matches!(lang, "shell" | "") { "shell" } else { "script" }, index, words);
+            let lang = match lang {
+                "shell" | "" => "shell",
+                "make" => "make",
+                _ => "script",
+            };
+            self.stdin(lang, index, words);
             self.feed = outer;
             return;
         }

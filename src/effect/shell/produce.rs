@@ -59,9 +59,11 @@ impl Walker<'_> {
                         Feed::File(_) => Printer::File,
                         Feed::Stream(Printer::Settings) => Printer::Local,
                         Feed::Stream(by) => by,
-                        Feed::Lines(_) | Feed::Tree(_) | Feed::Names | Feed::Numbers => {
-                            Printer::Local
-                        }
+                        Feed::Lines(_)
+                        | Feed::Found(..)
+                        | Feed::Tree(_)
+                        | Feed::Names
+                        | Feed::Numbers => Printer::Local,
                     };
                     Feed::Stream(self.printer(words).max(before))
                 })
@@ -148,7 +150,9 @@ pub(super) fn line(feed: &Feed) -> Vec<Atom> {
 /// The shape of every line that is fed, where it has one.
 pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
     match feed {
-        Feed::Lines(value) if value.text.is_some() || value.prefix.is_some() => {
+        Feed::Lines(value) | Feed::Found(value, _)
+            if value.text.is_some() || value.prefix.is_some() =>
+        {
             Some(atoms_of(value))
         }
         Feed::Tree(start) => Some(atoms_of(&special::found(start))),

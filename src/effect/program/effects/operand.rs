@@ -1,6 +1,7 @@
 //! Operands and values of options by the roles that a row gives them.
 
 use super::super::code;
+use super::super::special;
 use super::super::table::{Program, Role, mark};
 use super::maybe::{maybe_path, maybe_read, source};
 use super::{Call, Next, device, sends, written};
@@ -124,6 +125,11 @@ pub fn role(
         Role::ReadVisible => {
             let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
             out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
+        }
+        Role::ReadNamed => {
+            if let Some(files) = special::any_depth(".", value) {
+                out.path(Word::Read, &files, Extent::Exact, Grade::Certain, Source::Operand);
+            }
         }
         Role::Write if value.plain() == Some("-") => {}
         Role::Write => {

@@ -78,7 +78,7 @@ impl Walker<'_> {
                     Feed::Tree(start) if listing::whole_lines(&name, args, &operands) => {
                         Some(Feed::Lines(special::found(start)))
                     }
-                    Feed::Lines(_) | Feed::Names | Feed::Numbers
+                    Feed::Lines(_) | Feed::Found(..) | Feed::Names | Feed::Numbers
                         if listing::whole_lines(&name, args, &operands) =>
                     {
                         Some(fed.clone())
