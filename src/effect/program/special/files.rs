@@ -148,8 +148,10 @@ pub fn found(start: &Value) -> Value {
 /// The same as globs, where tests ask for a name. They stand beside [`found`]: what is deleted or opened
 /// up is more than a name.
 pub fn named(start: &Value, args: &[Value]) -> Vec<Value> {
-    let not = |a: &Value| matches!(a.plain(), Some("!" | "-not"));
-    let Some(dir) = start.plain().filter(|_| !args.iter().any(not)) else { return Vec::new() };
+    let has = |words: &[&str]| args.iter().any(|a| words.contains(&a.start()));
+    // What is left out is not found.
+    let but = has(&["!", "-not"]) || has(&["-prune"]) && has(&["-o", "-or"]);
+    let Some(dir) = start.plain().filter(|_| !but) else { return Vec::new() };
     args.windows(2)
         .filter(|pair| matches!(pair[0].plain(), Some("-name" | "-iname")))
         .filter_map(|pair| any_depth(dir, &pair[1]))
