@@ -43,12 +43,16 @@ struct Dangerous {
 
 /// The shipped rules, read once.
 struct Judge {
-    rules: Vec<(&'static shipped::Shipped, Rc<Rule>)>,
+    rules: BTreeMap<&'static str, Rc<Rule>>,
 }
 
 impl Judge {
     fn new() -> Judge {
-        let rules = shipped::RULES.iter().filter_map(|one| Some((one, one.rule()?))).collect();
+        let rules = shipped::RULES
+            .iter()
+            .filter(|one| !one.is_autopilot())
+            .filter_map(|one| Some((one.id, one.rule()?)))
+            .collect();
         Judge { rules }
     }
 
@@ -68,11 +72,8 @@ impl Judge {
             profile: rule::Profile::default(),
             look: effect::look::below,
         };
-        let matches: Vec<_> = self
-            .rules
-            .iter()
-            .filter(|(shipped, _)| shipped.concern.holds(&event, &analysis))
-            .filter_map(|(_, rule)| case.test(rule))
+        let matches: Vec<_> = shipped::concerned(&event, &analysis, false, |_| false)
+            .filter_map(|one| case.test(self.rules.get(one.id)?))
             .filter(|found| !found.observed)
             .collect();
         match strongest(&matches) {
