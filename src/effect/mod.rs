@@ -207,6 +207,8 @@ pub struct Opt {
     pub aliases: Vec<&'static str>,
     /// Its value, in whichever form it was given.
     pub value: Option<Arg>,
+    /// Its place among the arguments.
+    pub at: usize,
     /// Known by the program's table to neither execute nor write anything that is not an effect of
     /// its own.
     pub harmless: bool,

@@ -1,5 +1,7 @@
 //! A base command line taken apart into words, so that rewrites can change one of them.
 
+use hookctl::effect::program::table;
+
 /// The home directory of the tests.
 pub const HOME: &str = "/home/dev";
 
@@ -110,7 +112,7 @@ impl Line {
             }
         }
         for stage in &mut stages {
-            let switches = stage.words.first().is_some_and(|w| SWITCHES.contains(&w.text.as_str()));
+            let switches = stage.words.first().is_some_and(|w| has_switches(&w.value));
             stage.words.iter_mut().for_each(|w| w.quoted |= switches && w.value.starts_with('/'));
         }
         let whole = operator.is_none() && stages.iter().all(|stage| !stage.words.is_empty());
@@ -149,11 +151,12 @@ impl Line {
     }
 }
 
-/// Programs whose options begin with a slash.
-const SWITCHES: &[&str] = &[
-    "attrib", "bcdedit", "cacls", "cipher", "cmd", "del", "erase", "format", "icacls", "net", "rd",
-    "reg", "robocopy", "sc", "schtasks", "takeown", "taskkill", "vssadmin", "wbadmin", "xcopy",
-];
+/// Is it a program of Windows, whose options begin with a slash?
+fn has_switches(program: &str) -> bool {
+    let name = program.to_ascii_lowercase();
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    table::program(name, &[]).is_some_and(|p| p.windows)
+}
 
 /// Is it nothing but words between single blanks, `|`, `<`, `>` and `>>`, each pipeline's part a
 /// program and not a word of the shell's grammar?

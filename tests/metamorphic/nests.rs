@@ -182,6 +182,10 @@ pub fn nest(template: &str, line: &str, rng: &mut Rng) -> Option<String> {
             return None;
         }
     }
+    // What stands last and takes the end of the line away (`C:\`).
+    if line.ends_with('\\') && !["{q}", "{d}", "{a}"].iter().any(|hole| template.contains(hole)) {
+        return None;
+    }
     // find puts its own paths there, xargs its words.
     if template.starts_with("find") && line.contains("{}")
         || template.contains("-I__") && line.contains("__")

@@ -30,7 +30,7 @@ pub const WRAPPERS: &[Rewrite] = &[
 pub const BUILTINS: &[&str] = &[
     ".", "alias", "builtin", "cd", "command", "declare", "disown", "enable", "eval", "exec",
     "exit", "export", "hash", "history", "mapfile", "popd", "pushd", "read", "readonly", "set",
-    "shopt", "source", "trap", "typeset", "ulimit", "umask", "unset",
+    "shopt", "source", "trap", "type", "typeset", "ulimit", "umask", "unset",
 ];
 
 /// Starts one of the commands through a program.
@@ -100,6 +100,7 @@ fn watch(line: &mut Line, rng: &mut Rng) -> bool {
 fn xargs(line: &mut Line, rng: &mut Rng) -> bool {
     if !settled(line)
         || line.stages[0].words.len() < 2
+        || line.stages[0].redirects.iter().any(|(operator, _)| operator == "<")
         || BUILTINS.contains(&line.stages[0].name().as_str())
     {
         return false;

@@ -40,7 +40,9 @@ pub(super) fn written(text: &str, value: &Value) -> Option<Vec<String>> {
         return None;
     }
     let quoted = text.strip_prefix('$').unwrap_or(text).starts_with(['"', '\'']);
-    if quoted && value.text.is_some() {
+    // `+'...'`: within quotes nothing is taken away.
+    let bare: String = text.split('\'').step_by(2).collect();
+    if (quoted || !bare.contains(['\\', '$', '"'])) && value.text.is_some() {
         return None;
     }
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
@@ -134,22 +136,30 @@ impl Walker<'_> {
         let taken = |name: &str, args: &[Value]| {
             find(name).map(|program| spelling::arguments(program, args, home, own))
         };
-        let mut reading = Reading::default();
-        if parsed.windows {
-            let name = split(word).1.to_string();
-            reading.instead = taken(&name, &verbatim()).map(|args| (name, args));
-            return reading;
-        }
         let call = |name: &str, args: Vec<Value>| -> Vec<Value> {
             let span = words.first().map_or(0..0, |w| w.span.clone());
             std::iter::once(Value::known(name, span)).chain(args).collect()
         };
+        let mut reading = Reading::default();
+        if parsed.windows {
+            let name = split(word).1.to_string();
+            // bash takes its backslashes away all the same: `delet\e`.
+            let registry = |w: &String| w.get(..2).is_some_and(|s| s.eq_ignore_ascii_case("hk"));
+            let escaped = |w: &String| w.contains('\\') && !is_path(w) && !registry(w);
+            if written.iter().any(|(at, words)| *at > 0 && words.iter().any(escaped)) {
+                reading.also.push(call(&name, mixed()));
+            }
+            reading.instead = taken(&name, &verbatim()).map(|args| (name, args));
+            return reading;
+        }
         let entry = parsed.program.is_some() || parsed.subs > 0;
         if !entry {
             let spelt = raw(0).and_then(|w| w.first()).map_or(word, String::as_str);
-            if let Some(name) = windows::program(spelt)
-                && let Some(program) = find(&name)
-            {
+            let named = |word: &str| {
+                let name = windows::program(word)?;
+                find(&name).map(|program| (name, program))
+            };
+            if let Some((name, program)) = named(spelt).or_else(|| named(word)) {
                 if program.windows {
                     reading.instead = taken(&name, &verbatim()).map(|args| (name, args));
                     return reading;
