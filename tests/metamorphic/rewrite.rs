@@ -97,7 +97,9 @@ fn project_path(line: &mut Line, rng: &mut Rng) -> bool {
         "evil.toml",
         "prod.yaml",
     ];
-    if line.before.contains("cd ") {
+    // Behind `-name` stands no path.
+    let looks = line.stages.iter().any(|stage| matches!(stage.name().as_str(), "find" | "fd"));
+    if line.before.contains("cd ") || looks {
         return false;
     }
     let way = rng.below(6);

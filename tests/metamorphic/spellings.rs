@@ -8,7 +8,9 @@ pub const SPELLINGS: &[Rewrite] = &[
     ("single quotes", |l, r| respell(l, r, |w, _| Some(single(w)))),
     ("double quotes", |l, r| respell(l, r, |w, _| Some(double(w)))),
     ("backslashes", |l, r| {
-        respell(l, r, |w, _| Some(w.chars().flat_map(|c| ['\\', c]).collect::<String>()))
+        respell(l, r, |w, _| {
+            (!w.is_empty()).then(|| w.chars().flat_map(|c| ['\\', c]).collect::<String>())
+        })
     }),
     ("one backslash", |l, r| {
         respell(l, r, |w, r| {

@@ -212,7 +212,13 @@ fn inner<'w>(words: &'w [Value], own: &'static [Program]) -> Option<&'w [Value]>
             if !known || elsewhere || parsed.subs > 0 || parsed.has(mark::CHDIR | mark::SPLITS) {
                 return None;
             }
-            *parsed.operands.get(place)?
+            let set = |at: &&usize| args[**at].start().contains('=');
+            let set = parsed.operands.iter().take_while(|at| program.assignments && set(at));
+            // mktemp goes by it.
+            if set.clone().any(|at| args[*at].start().starts_with("TMPDIR=")) {
+                return None;
+            }
+            *parsed.operands.get(place + set.count())?
         }
     };
     let rest = args.get(at..)?;

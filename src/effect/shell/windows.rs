@@ -40,9 +40,7 @@ pub(super) fn written(text: &str, value: &Value) -> Option<Vec<String>> {
         return None;
     }
     let quoted = text.strip_prefix('$').unwrap_or(text).starts_with(['"', '\'']);
-    // `+'...'`: within quotes nothing is taken away.
-    let bare: String = text.split('\'').step_by(2).collect();
-    if (quoted || !bare.contains(['\\', '$', '"'])) && value.text.is_some() {
+    if (quoted || !takes_away(text)) && value.text.is_some() {
         return None;
     }
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
@@ -64,6 +62,21 @@ pub(super) fn written(text: &str, value: &Value) -> Option<Vec<String>> {
     }
     words.extend((!word.is_empty()).then_some(word));
     Some(words)
+}
+
+/// Does the shell make anything else of the text than what stands between its quotes, `+'...'`, `t='it'\''s'`?
+fn takes_away(text: &str) -> bool {
+    let (mut chars, mut within) = (text.chars(), false);
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => within = !within,
+            _ if within => {}
+            '\\' if chars.next() == Some('\'') => {}
+            '\\' | '$' | '"' => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 impl Walker<'_> {
@@ -140,15 +153,17 @@ impl Walker<'_> {
             let span = words.first().map_or(0..0, |w| w.span.clone());
             std::iter::once(Value::known(name, span)).chain(args).collect()
         };
+        // bash takes its backslashes away all the same: `delet\e`.
+        let unescaped = |name: &str| {
+            let registry = |w: &String| w.get(..2).is_some_and(|s| s.eq_ignore_ascii_case("hk"));
+            let escaped = |w: &String| w.contains('\\') && !is_path(w) && !registry(w);
+            let any = written.iter().any(|(at, words)| *at > 0 && words.iter().any(escaped));
+            any.then(|| call(name, mixed()))
+        };
         let mut reading = Reading::default();
         if parsed.windows {
             let name = split(word).1.to_string();
-            // bash takes its backslashes away all the same: `delet\e`.
-            let registry = |w: &String| w.get(..2).is_some_and(|s| s.eq_ignore_ascii_case("hk"));
-            let escaped = |w: &String| w.contains('\\') && !is_path(w) && !registry(w);
-            if written.iter().any(|(at, words)| *at > 0 && words.iter().any(escaped)) {
-                reading.also.push(call(&name, mixed()));
-            }
+            reading.also.extend(unescaped(&name));
             reading.instead = taken(&name, &verbatim()).map(|args| (name, args));
             return reading;
         }
@@ -161,6 +176,7 @@ impl Walker<'_> {
             };
             if let Some((name, program)) = named(spelt).or_else(|| named(word)) {
                 if program.windows {
+                    reading.also.extend(unescaped(&name));
                     reading.instead = taken(&name, &verbatim()).map(|args| (name, args));
                     return reading;
                 }
