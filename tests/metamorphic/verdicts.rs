@@ -15,6 +15,7 @@ use hookctl::engine::{Case, strongest};
 use hookctl::event::Kind;
 use hookctl::paths::Paths;
 use hookctl::rule::case::{self, Call};
+use hookctl::rule::concern::Call as Concerned;
 use hookctl::rule::path::Bases;
 use hookctl::rule::{Rule, shipped};
 use hookctl::trial::Ground;
@@ -72,7 +73,8 @@ impl Judge {
             profile: rule::Profile::default(),
             look: effect::look::below,
         };
-        let matches: Vec<_> = shipped::concerned(&event, &analysis, false, |_| false)
+        let call = Concerned { event: &event, analysis: &analysis, place, deep: false };
+        let matches: Vec<_> = shipped::concerned(&call, |_| false)
             .filter_map(|one| case.test(self.rules.get(one.id)?))
             .filter(|found| !found.observed)
             .collect();
@@ -114,14 +116,14 @@ fn dangerous(judge: &Judge) -> Vec<Dangerous> {
                 continue;
             }
             let config = Config::default();
-            let ground_ = Ground::new(&paths, &config, &paths.home.join("project"), None);
+            let whole = Ground::new(&paths, &config, &paths.home.join("project"), None);
             for case in &read.cases {
                 let Call::Main(tool, text) = &case.call else { continue };
                 if tool != "Bash" || case.event.is_some_and(|event| event != Kind::PreToolUse) {
                     continue;
                 }
                 let (verb, rule) = judge.verdict(text, &ground(case.cwd.as_deref()));
-                let full = ground_.run(case);
+                let full = whole.run(case);
                 let at = format!("{}:{}", path.display(), case.line);
                 assert_eq!(verb, full.verb, "{at}: {text}: the whole judgement says otherwise");
                 // What `$1` is hangs on who runs the line.
