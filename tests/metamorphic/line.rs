@@ -170,13 +170,12 @@ fn is_pipeline(text: &str) -> bool {
         if matches!(word.as_str(), "|" | "<" | ">" | ">>") {
             return !program;
         }
-        !word.is_empty()
-            && quotes % 2 == 0
-            && bare.matches('"').count() % 2 == 0
-            && !(quotes > 0 && bare.contains('"'))
-            && !bare.contains([';', '&', '|', '<', '>', '(', ')', '`', '\n', '\t'])
-            && !bare.ends_with('\\')
-            && !word.starts_with('#')
+        let doubles = bare.matches('"').count();
+        let odd = word.is_empty() || !quotes.is_multiple_of(2) || !doubles.is_multiple_of(2);
+        let mixed = quotes > 0 && doubles > 0;
+        let more = [';', '&', '|', '<', '>', '(', ')', '`', '\n', '\t'];
+        let comment = word.starts_with('#');
+        !(odd || mixed || comment || bare.contains(more) || bare.ends_with('\\'))
             && !(program && (bare.contains('=') || GRAMMAR.contains(&word.as_str())))
     })
 }
