@@ -67,6 +67,10 @@ pub const SPELLINGS: &[Rewrite] = &[
         })
     }),
     ("default value", |l, r| {
+        // What a variable that may be set hands to the next program is not known.
+        if l.stages.len() > 1 {
+            return false;
+        }
         respell(l, r, |w, r| {
             is_plain(w)
                 .then(|| format!("{}{w}}}", r.pick(&["${U9:-", "${U9-", "${U9:=", "\"${U9:-"])))

@@ -202,9 +202,12 @@ impl Walker<'_> {
     fn ls_prints(&mut self, args: &[Value], operands: &[&Value]) -> Option<Feed> {
         let plain = args.iter().all(|a| {
             !a.start().starts_with('-')
-                || matches!(a.start(), "-1" | "-d" | "-t" | "-r" | "-tr" | "-1t" | "-S")
+                || matches!(
+                    a.start(),
+                    "-1" | "-d" | "--directory" | "-t" | "-r" | "-tr" | "-1t" | "-S"
+                )
         });
-        let itself = args.iter().any(|a| a.start() == "-d");
+        let itself = args.iter().any(|a| matches!(a.start(), "-d" | "--directory"));
         match operands {
             _ if !plain => None,
             [] if itself => Some(Feed::Text(".\n".into())),
