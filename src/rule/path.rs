@@ -485,6 +485,8 @@ mod tests {
     fn recursion() {
         assert_eq!(hits("~", "/home/dev", Extent::Tree), Truth::Yes);
         assert_eq!(hits("~/.ssh", "/home/dev", Extent::Tree), Truth::Yes);
+        assert_eq!(hits(".a/b.json", "/x/.a", Extent::Tree), Truth::Yes);
+        assert_eq!(hits(".a/b.json", "/x", Extent::Tree), Truth::Maybe);
         assert_eq!(hits("~/.ssh", "/home", Extent::Tree), Truth::Maybe);
         assert_eq!(hits("~/.ssh", "/srv", Extent::Tree), Truth::No);
         assert_eq!(hits(".env", "/home/dev/project", Extent::Tree), Truth::Maybe);
