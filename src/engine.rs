@@ -86,7 +86,7 @@ impl<'a> Case<'a> {
         let rule = found.rule;
         let s = self.subject();
         let relaxed = |effect: Option<&Effect>| {
-            rule.unless.as_ref().is_some_and(|unless| unless.relaxes(&s, effect))
+            rule.unless.as_ref().is_some_and(|unless| unless.relaxes(&s, effect, rule.wraps()))
         };
         if rule.certainty == Certainty::Unknown {
             return self.test_unknown(found);
@@ -311,7 +311,10 @@ impl<'a> Case<'a> {
             && rule.conditions.speaks_of_effects()
             && rule.conditions.event(&s)
             && rule.conditions.effect(&s, effect) != Truth::No
-            && !rule.unless.as_ref().is_some_and(|unless| unless.relaxes(&s, Some(effect)))
+            && !rule
+                .unless
+                .as_ref()
+                .is_some_and(|unless| unless.relaxes(&s, Some(effect), rule.wraps()))
     }
 }
 

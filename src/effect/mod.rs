@@ -208,6 +208,8 @@ pub struct Opt {
     pub aliases: Vec<&'static str>,
     /// Its value, in whichever form it was given.
     pub value: Option<Arg>,
+    /// Its place among the arguments.
+    pub at: usize,
     /// Known by the program's table to neither execute nor write anything that is not an effect of
     /// its own.
     pub harmless: bool,
@@ -269,6 +271,15 @@ pub struct Analysis {
     pub environment: Vec<String>,
     /// Why something is unknown, for people: "parse error at byte 12", "nested deeper than 32".
     pub notes: Vec<String>,
+}
+
+impl Analysis {
+    /// A sub-command and those that run it, the innermost first.
+    pub fn with_wrappers(&self, command: Option<usize>) -> Vec<usize> {
+        let parent = |at: &usize| self.commands.get(*at).and_then(|command| command.parent);
+        // A command comes behind the one that runs it.
+        std::iter::successors(command, |at| parent(at).filter(|up| up < at)).collect()
+    }
 }
 
 /// What the analysis needs to know of the world.

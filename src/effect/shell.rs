@@ -73,6 +73,8 @@ enum Feed {
     Text(String),
     /// Lines of that shape: paths below a root (find), matches of a glob (ls).
     Lines(Value),
+    /// The same, and what is known of their names (`find -name '.env*'`).
+    Found(Value, Vec<Value>),
     /// A directory and every path below it (find without a test).
     Tree(Value),
     /// Names without a slash, one per line (ls, date).

@@ -196,9 +196,9 @@ enum Value<'a> {
 /// table does not say otherwise.
 fn value_of<'a>(opt: &'a Opt, command: &'a SubCommand) -> Value<'a> {
     let arg = opt.value.as_ref().or_else(|| {
-        let at = command.args.iter().position(|arg| arg.span == opt.span)?;
-        let next = command.args.get(at + 1)?;
-        (command.doubtful.contains(&(at + 1))).then_some(next)
+        // Not by its bytes: all words of a text within the text have the same.
+        let at = opt.at + 1;
+        command.args.get(at).filter(|_| command.doubtful.contains(&at))
     });
     match arg {
         Some(arg) => arg.text.as_deref().map_or(Value::Unknown, Value::Known),
@@ -428,6 +428,7 @@ mod tests {
                     name: name.into(),
                     aliases: if name == "-f" { vec!["--force"] } else { vec![] },
                     value: value.clone(),
+                    at,
                     harmless: name == "-v",
                     span: span.clone(),
                 };

@@ -255,9 +255,12 @@ impl Conditions {
             truth = truth.and(match &effect.path {
                 Some(target) => path::any_hits(&self.path, target, s.bases),
                 None if effect.grade == Grade::Unknown => Truth::Maybe,
-                // What leaves is what the same command reads.
+                // What leaves is what the same command reads, or a wrapper of it hands on.
                 None if effect.word == Word::Send && effect.command.is_some() => {
-                    let read = |e: &&Effect| e.word == Word::Read && e.command == effect.command;
+                    let own = s.analysis.with_wrappers(effect.command);
+                    let read = |e: &&Effect| {
+                        e.word == Word::Read && e.command.is_some_and(|at| own.contains(&at))
+                    };
                     let targets = s.analysis.effects.iter().filter(read).filter_map(|e| {
                         let truth = path::any_hits(&self.path, e.path.as_ref()?, s.bases);
                         Some(if e.grade == Grade::Certain {
@@ -374,7 +377,9 @@ impl Conditions {
     }
 
     /// As an `unless`: does it relax a deny or ask on this effect? Only what is certain does.
-    pub fn relaxes(&self, s: &Subject<'_>, effect: Option<&Effect>) -> bool {
+    ///
+    /// `around` = a command that wraps the effect's own counts as well.
+    pub fn relaxes(&self, s: &Subject<'_>, effect: Option<&Effect>, around: bool) -> bool {
         if !self.event(s) {
             return false;
         }
@@ -389,7 +394,6 @@ impl Conditions {
         }
         let commands = &s.analysis.commands;
         let command_holds = self.command.is_empty() || {
-            // The command itself or one that wraps it.
             let mut at = effect.command;
             let mut steps = 0;
             loop {
@@ -399,7 +403,7 @@ impl Conditions {
                 }
                 at = command.parent;
                 steps += 1;
-                if steps > commands.len() {
+                if !around || steps > commands.len() {
                     break false;
                 }
             }

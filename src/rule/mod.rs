@@ -244,6 +244,12 @@ impl Rule {
         self.layer.unwrap_or(Layer::Pack)
     }
 
+    /// Does an `unless` with `command` speak of the commands around an effect's own as well? Shipped rules
+    /// mean what the program itself does, not what `find -exec` or an alias of git starts.
+    pub fn wraps(&self) -> bool {
+        self.layer() != Layer::Pack
+    }
+
     /// Does the rule do anything beside its verdict that touches the world?
     pub fn acts(&self) -> bool {
         self.run.is_some()

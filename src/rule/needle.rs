@@ -26,6 +26,11 @@ pub fn needle(pattern: &str) -> String {
             return if itself { start + "/." } else { start };
         }
     }
+    // A directory that is touched as a whole may be the pattern's parent: its name has to do.
+    let named = rest.last().is_some_and(|last| plain(last));
+    if !based && named && rest.len() > 1 && !rest.contains(&"**") {
+        rest.pop();
+    }
     let run = rest
         .iter()
         .filter(|part| !part.contains(['[', '\\']))

@@ -233,8 +233,13 @@ impl PathPattern {
                         let empty = self.itself && extent == Extent::Below;
                         if empty { Truth::Maybe } else { Truth::Yes }
                     } else if anywhere {
-                        // Something of that name may lie below.
-                        Truth::from(extent != Extent::Visible || !hidden(parts)).and(Truth::Maybe)
+                        // `.a` is named by `.a/x`, wherever it is; anything else of that name may
+                        // lie below.
+                        let may = extent != Extent::Visible || !hidden(parts);
+                        let truth = Truth::from(may).and(Truth::Maybe);
+                        (0..path.len()).fold(truth, |truth, start| {
+                            truth.or(below(parts, &path[start..], extent))
+                        })
                     } else {
                         below(parts, &path, extent)
                     }
@@ -351,6 +356,8 @@ mod tests {
     fn recursion() {
         assert_eq!(hits("~", "/home/dev", Extent::Tree), Truth::Yes);
         assert_eq!(hits("~/.ssh", "/home/dev", Extent::Tree), Truth::Yes);
+        assert_eq!(hits(".a/b.json", "/x/.a", Extent::Tree), Truth::Yes);
+        assert_eq!(hits(".a/b.json", "/x", Extent::Tree), Truth::Maybe);
         assert_eq!(hits("~/.ssh", "/home", Extent::Tree), Truth::Maybe);
         assert_eq!(hits("~/.ssh", "/srv", Extent::Tree), Truth::No);
         assert_eq!(hits(".env", "/home/dev/project", Extent::Tree), Truth::Maybe);

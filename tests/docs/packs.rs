@@ -231,11 +231,12 @@ fn every_shipped_rule_is_written_as_promised() {
 }
 
 #[test]
-#[ignore = "the packs hold no tests yet; to be taken off with the first of them"]
 fn every_shipped_rule_has_examples() {
     let packs = packs();
     let without: Vec<&str> = packs
         .iter()
+        // What it allows and what not stands in tests/packs/autopilot.toml.
+        .filter(|pack| pack.name != "autopilot")
         .flat_map(|pack| &pack.rules)
         .filter(|rule| rule.stopped.is_empty() || rule.passed.is_empty())
         .map(|rule| rule.id.as_str())

@@ -1,5 +1,7 @@
 //! A base command line taken apart into words, so that rewrites can change one of them.
 
+use hookctl::effect::program::table;
+
 /// The home directory of the tests.
 pub const HOME: &str = "/home/dev";
 
@@ -37,11 +39,15 @@ impl Word {
     fn new(text: &str) -> Word {
         let quoted = text.contains('\'');
         let mut value = text.replace('\'', "");
-        if let Some(rest) = text.strip_prefix("~/") {
-            value = format!("{HOME}/{rest}");
+        if let Some(rest) = text.strip_prefix('~')
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            value = format!("{HOME}{rest}");
         }
-        let literal =
-            quoted || text == "{}" || !text.contains(['*', '?', '[', '$', '"', '\\', '{']);
+        // What the shell expands outside of the quotes; `=~` and `:~` are homes in some places.
+        let bare: String = text.split('\'').step_by(2).collect();
+        let home = if text == "~" { "" } else { bare.strip_prefix("~/").unwrap_or(&bare) };
+        let literal = text == "{}" || !home.contains(['*', '?', '[', '$', '"', '\\', '{', '~']);
         Word { value, text: text.into(), literal, quoted }
     }
 
@@ -86,8 +92,12 @@ pub struct Line {
 }
 
 impl Line {
-    /// Reads a base.
-    pub fn parse(text: &str) -> Line {
+    /// Reads a base; None where it is more than a pipeline of words and redirections, so that only
+    /// the line as a whole can be rewritten.
+    pub fn parse(text: &str) -> Option<Line> {
+        if !is_pipeline(text) {
+            return None;
+        }
         let mut stages = vec![Stage::default()];
         let mut operator: Option<String> = None;
         for word in split(text) {
@@ -101,7 +111,12 @@ impl Line {
                 },
             }
         }
-        Line { before: String::new(), stages }
+        for stage in &mut stages {
+            let switches = stage.words.first().is_some_and(|w| has_switches(&w.value));
+            stage.words.iter_mut().for_each(|w| w.quoted |= switches && w.value.starts_with('/'));
+        }
+        let whole = operator.is_none() && stages.iter().all(|stage| !stage.words.is_empty());
+        whole.then(|| Line { before: String::new(), stages })
     }
 
     /// Every word with its stage's number, redirections' words too.
@@ -134,6 +149,35 @@ impl Line {
             .collect();
         format!("{}{}", self.before, stages.join(" | "))
     }
+}
+
+/// Is it a program of Windows, whose options begin with a slash?
+fn has_switches(program: &str) -> bool {
+    let name = program.to_ascii_lowercase();
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    table::program(name, &[]).is_some_and(|p| p.windows)
+}
+
+/// Is it nothing but words between single blanks, `|`, `<`, `>` and `>>`, each pipeline's part a
+/// program and not a word of the shell's grammar?
+fn is_pipeline(text: &str) -> bool {
+    const GRAMMAR: &[&str] = &["!", "[[", "time", "coproc", "function", "for", "if", "while", "{"];
+    let mut first = true;
+    split(text).iter().all(|word| {
+        let quotes = word.matches('\'').count();
+        let bare: String = word.split('\'').step_by(2).collect();
+        let program = std::mem::replace(&mut first, word == "|");
+        if matches!(word.as_str(), "|" | "<" | ">" | ">>") {
+            return !program;
+        }
+        let doubles = bare.matches('"').count();
+        let odd = word.is_empty() || !quotes.is_multiple_of(2) || !doubles.is_multiple_of(2);
+        let mixed = quotes > 0 && doubles > 0;
+        let more = [';', '&', '|', '<', '>', '(', ')', '`', '\n', '\t'];
+        let comment = word.starts_with('#');
+        !(odd || mixed || comment || bare.contains(more) || bare.ends_with('\\'))
+            && !(program && (bare.contains('=') || GRAMMAR.contains(&word.as_str())))
+    })
 }
 
 /// Words between blanks; single quotes keep blanks.

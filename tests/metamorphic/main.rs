@@ -10,6 +10,7 @@ mod nests;
 mod rewrite;
 mod spellings;
 mod twins;
+mod verdicts;
 mod wrappers;
 
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use common::{commands, place, render};
 use hookctl::effect::{Analysis, Grade, Word, shell};
 use hookctl::rule::Truth;
 use hookctl::rule::command::CommandPattern;
-use line::{Line, Rng};
+use line::{HOME, Line, Rng};
 use nests::{NESTS, TAILS};
 use rewrite::VALUES;
 use serde::Deserialize;
@@ -29,6 +30,8 @@ use wrappers::WRAPPERS;
 const REWRITES: usize = 70;
 /// How many of a hundred may be answered with "not understood".
 const MOST_UNKNOWN: f64 = 2.0;
+/// The kind of rewrite that puts the whole line into another.
+const NEST: usize = 7;
 /// How many faults are shown in full.
 const SHOWN: usize = 40;
 
@@ -101,13 +104,18 @@ fn left(base: &Base, analysis: &Analysis) -> Left {
     }
 }
 
-/// A rewrite of the base: its text, and the chain of rewrites that led there.
-fn rewritten(base: &str, rng: &mut Rng) -> (String, Vec<String>) {
-    let mut line = Line::parse(base);
+/// A rewrite of the base: its text, and the chain of rewrites that led there. `words` = single words may be
+/// changed as well.
+fn rewritten(base: &str, rng: &mut Rng, words: bool) -> (String, Vec<String>) {
+    let mut line = Line::parse(base).filter(|_| words);
     let mut chain = Vec::new();
     let mut nests = 0;
     let mut kinds: Vec<usize> = (0..=rng.below(4)).map(|_| rng.below(8)).collect();
     kinds.sort_unstable();
+    if line.is_none() {
+        kinds.truncate(1 + rng.below(2));
+        kinds.fill(NEST);
+    }
     for kind in kinds {
         let list = match kind {
             0 | 1 => VALUES,
@@ -119,14 +127,14 @@ fn rewritten(base: &str, rng: &mut Rng) -> (String, Vec<String>) {
             }
         };
         let (name, apply) = list[rng.below(list.len())];
-        if apply(&mut line, rng) {
+        if line.as_mut().is_some_and(|line| apply(line, rng)) {
             chain.push(name.to_string());
         }
     }
     if chain.is_empty() {
         nests = nests.max(1);
     }
-    let mut text = line.render();
+    let mut text = line.map_or_else(|| base.to_string(), |line| line.render());
     for _ in 0..nests {
         let list = if rng.below(4) == 0 { TAILS } else { NESTS };
         let template = list[rng.below(list.len())];
@@ -146,9 +154,10 @@ fn rewrites_keep_the_effects() {
     let mut faults = Vec::new();
     let mut used: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for base in bases() {
+        assert!(Line::parse(&base.run).is_some(), "no pipeline of words: {}", base.run);
         assert!(left(&base, &analysed(&base.run)) == Left::All, "the base itself: {}", base.run);
         for _ in 0..each {
-            let (text, chain) = rewritten(&base.run, &mut rng);
+            let (text, chain) = rewritten(&base.run, &mut rng, true);
             let analysis = analysed(&text);
             let left = left(&base, &analysis);
             tried += 1;
@@ -217,7 +226,7 @@ fn text_has_none_of_them() {
         })
         .collect();
     for base in bases() {
-        let (text, _) = rewritten(&base.run, &mut rng);
+        let (text, _) = rewritten(&base.run, &mut rng, true);
         for (twin, plain) in twins::TWINS.iter().zip(&plain) {
             for text in [&base.run, &text] {
                 let (Some(line), Some((effects, names))) = (twins::fill(twin, text), plain) else {

@@ -182,8 +182,14 @@ pub fn nest(template: &str, line: &str, rng: &mut Rng) -> Option<String> {
             return None;
         }
     }
-    // find puts its own paths there.
-    if template.starts_with("find") && line.contains("{}") {
+    // What stands last and takes the end of the line away (`C:\`).
+    if line.ends_with('\\') && !["{q}", "{d}", "{a}"].iter().any(|hole| template.contains(hole)) {
+        return None;
+    }
+    // find puts its own paths there, xargs its words.
+    if template.starts_with("find") && line.contains("{}")
+        || template.contains("-I__") && line.contains("__")
+    {
         return None;
     }
     // Between double quotes a backslash is taken away twice; such lines are left alone.

@@ -97,7 +97,9 @@ fn project_path(line: &mut Line, rng: &mut Rng) -> bool {
         "evil.toml",
         "prod.yaml",
     ];
-    if line.before.contains("cd ") {
+    // Behind `-name` stands no path.
+    let looks = line.stages.iter().any(|stage| matches!(stage.name().as_str(), "find" | "fd"));
+    if line.before.contains("cd ") || looks {
         return false;
     }
     let way = rng.below(6);
@@ -135,12 +137,15 @@ fn only_path(line: &mut Line) -> Option<&mut Word> {
         .count();
     let at = words.iter().position(|w| is_path(w))?;
     // An operand that could be a name in the directory.
-    let others = words
-        .iter()
-        .filter(|w| {
-            matches!(w.value.as_str(), "src" | "tests" | "app.db" | "empty.txt" | "random.img")
-        })
-        .count();
+    let first = words[0].value.clone();
+    let operands = words.iter().skip(1).filter(|w| !is_path(w) && !w.value.starts_with('-'));
+    let others = match first.as_str() {
+        // What find is given beside its start is no name in the directory.
+        "find" => 0,
+        // A mode or an owner.
+        "chmod" | "chown" | "chgrp" => operands.count().saturating_sub(1),
+        _ => operands.filter(|w| !w.value.chars().all(|c| c.is_ascii_digit())).count(),
+    };
     (paths == 1 && others == 0).then(|| words.swap_remove(at))
 }
 

@@ -8,7 +8,9 @@ pub const SPELLINGS: &[Rewrite] = &[
     ("single quotes", |l, r| respell(l, r, |w, _| Some(single(w)))),
     ("double quotes", |l, r| respell(l, r, |w, _| Some(double(w)))),
     ("backslashes", |l, r| {
-        respell(l, r, |w, _| Some(w.chars().flat_map(|c| ['\\', c]).collect::<String>()))
+        respell(l, r, |w, _| {
+            (!w.is_empty()).then(|| w.chars().flat_map(|c| ['\\', c]).collect::<String>())
+        })
     }),
     ("one backslash", |l, r| {
         respell(l, r, |w, r| {
@@ -65,6 +67,10 @@ pub const SPELLINGS: &[Rewrite] = &[
         })
     }),
     ("default value", |l, r| {
+        // What a variable that may be set hands to the next program is not known.
+        if l.stages.len() > 1 {
+            return false;
+        }
         respell(l, r, |w, r| {
             is_plain(w)
                 .then(|| format!("{}{w}}}", r.pick(&["${U9:-", "${U9-", "${U9:=", "\"${U9:-"])))

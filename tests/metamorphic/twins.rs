@@ -20,6 +20,8 @@ pub const TWINS: &[&str] = &[
     "git commit -m \"$(cat <<'END'\nfix: do not run this\n\n{}\nEND\n)\"",
     "gh pr create --title x --body {q}",
     "gh issue comment 1 -b {q}",
+    "gh issue create --title x --body {q}",
+    "gh issue create -t x -b {d}",
     "gh pr create --title x --body \"$(cat <<'END'\n## Why\n`{}`\nEND\n)\"",
     "grep -F {q} README.md",
     "grep -rn {q} docs",

@@ -27,7 +27,11 @@ pub const WRAPPERS: &[Rewrite] = &[
 ];
 
 /// What only a shell can run.
-pub const BUILTINS: &[&str] = &["source", "eval", "exec", "trap", "cd", "export"];
+pub const BUILTINS: &[&str] = &[
+    ".", "alias", "builtin", "cd", "command", "declare", "disown", "enable", "eval", "exec",
+    "exit", "export", "hash", "history", "mapfile", "popd", "pushd", "read", "readonly", "set",
+    "shopt", "source", "trap", "type", "typeset", "ulimit", "umask", "unset",
+];
 
 /// Starts one of the commands through a program.
 fn wrap(line: &mut Line, rng: &mut Rng, ways: &[&str]) -> bool {
@@ -96,6 +100,7 @@ fn watch(line: &mut Line, rng: &mut Rng) -> bool {
 fn xargs(line: &mut Line, rng: &mut Rng) -> bool {
     if !settled(line)
         || line.stages[0].words.len() < 2
+        || line.stages[0].redirects.iter().any(|(operator, _)| operator == "<")
         || BUILTINS.contains(&line.stages[0].name().as_str())
     {
         return false;

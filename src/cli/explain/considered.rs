@@ -172,7 +172,7 @@ impl Report<'_> {
             let allow = matches!(rule.verdict, Some((Verb::Allow, _)));
             let relaxed = candidates.iter().all(|effect| match allow {
                 true => unless.could_hold(&s, Some(effect)),
-                false => unless.relaxes(&s, Some(effect)),
+                false => unless.relaxes(&s, Some(effect), rule.wraps()),
             });
             if relaxed {
                 return "`unless` holds".into();

@@ -69,6 +69,7 @@ impl Parsed {
                 name: o.name.clone(),
                 aliases: o.names.split(',').filter(|n| !n.is_empty()).collect(),
                 value: o.value.as_ref().map(Value::arg),
+                at: o.at,
                 harmless: o.spec.is_some_and(|s| {
                     harmless(&s) && s.marks & (mark::INPLACE | mark::CHANGES) == 0
                 }),

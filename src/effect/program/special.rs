@@ -12,7 +12,7 @@ mod remote;
 mod windows;
 mod wrap;
 
-pub use files::found;
+pub use files::{any_depth, found, named};
 use files::{dd, fd, find, gzip, ln, tar};
 pub use git::{names_git, redirects as redirects_git};
 pub use network::transfer;
@@ -179,12 +179,15 @@ pub fn run(
                 }
             }
             operands(out, call, program, dry, next);
-            if call
-                .parsed
-                .option("-f")
-                .is_some_and(|o| o.value.as_ref().and_then(Value::plain) == Some("-"))
-            {
-                next.push(Next::Stdin { lang: "make" });
+            match call.parsed.option("-f").and_then(|o| o.value.as_ref()) {
+                Some(file) if matches!(file.plain(), Some("-" | "/dev/stdin")) => {
+                    next.push(Next::Stdin { lang: "make" });
+                }
+                // `-f <(...)`
+                Some(file) if file.pipe => {
+                    next.push(Next::File { file: file.clone(), lang: "make" });
+                }
+                _ => {}
             }
         }
         // `+!cmd` of less runs it, another `+` searches or jumps.

@@ -29,6 +29,8 @@ roles! {
     ReadTree = "read-tree",
     /// A directory read with everything below it that is not hidden.
     ReadVisible = "read-visible",
+    /// A name, or a glob, by which files are read at any depth.
+    ReadNamed = "read-named",
     /// A file that is written.
     Write = "write",
     /// A directory in which something is written.

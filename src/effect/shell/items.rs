@@ -156,6 +156,10 @@ impl Walker<'_> {
                 .take(500)
                 .map(|item| Value::known(item, span.clone()))
                 .collect(),
+            Feed::Found(all, named) => std::iter::once(all)
+                .chain(named)
+                .map(|value| Value { span: span.clone(), ..value })
+                .collect(),
             Feed::Tree(start) => vec![
                 Value { span: span.clone(), ..start.clone() },
                 Value { span: span.clone(), ..special::found(&start) },

@@ -93,7 +93,12 @@ impl Walker<'_> {
         }
         let simple =
             matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
-        let command = (simple && self.out.analysis.commands.len() > first).then_some(first);
+        // Its substitutions came before it: they end before it does.
+        let ends = |at: &usize| self.out.analysis.commands[*at].span.end;
+        let command = (first..self.out.analysis.commands.len())
+            .rev()
+            .filter(|at| simple && self.out.analysis.commands[*at].parent == self.parent)
+            .max_by_key(ends);
         self.redirect_effects(stmt, command.or(self.parent), before);
         if let Some(outer) = outer {
             self.feed = outer;

@@ -66,7 +66,10 @@ pub(super) fn find(args: &[Value]) -> Option<Feed> {
     Some(if tests.into_iter().all(|a| plain.contains(&a.start())) {
         Feed::Tree(start)
     } else {
-        Feed::Lines(special::found(&start))
+        match special::named(&start, args) {
+            named if named.is_empty() => Feed::Lines(special::found(&start)),
+            named => Feed::Found(special::found(&start), named),
+        }
     })
 }
 

@@ -255,7 +255,7 @@ impl Walker<'_> {
                 }
             },
             Feed::Stream(by) => self.unread(by, true, own, &span),
-            Feed::Lines(_) | Feed::Tree(_) | Feed::Names | Feed::Numbers => {
+            Feed::Lines(_) | Feed::Found(..) | Feed::Tree(_) | Feed::Names | Feed::Numbers => {
                 self.unread(Printer::Local, true, own, &span);
             }
         }
@@ -324,7 +324,12 @@ impl Walker<'_> {
         if file.pipe {
             let feed = self.pipe(file);
             let outer = std::mem::replace(&mut self.feed, feed);
-            self.stdin(if matches!(lang, "shell" | "") { "shell" } else { "script" }, index, words);
+            let lang = match lang {
+                "shell" | "" => "shell",
+                "make" => "make",
+                _ => "script",
+            };
+            self.stdin(lang, index, words);
             self.feed = outer;
             return;
         }

@@ -4,11 +4,16 @@ use shuck_ast::{BinaryOp, Command, CompoundCommand, RedirectKind, Stmt, StmtSeq}
 
 use super::word::{Atom, Blank, atoms_of, number, quoted};
 use super::{Feed, Walker};
-use crate::effect::program::special;
+use crate::effect::path::split;
+use crate::effect::program::table::{self, Program, Role, mark};
+use crate::effect::program::{options, special};
 use crate::effect::value::{Printer, Value};
 
 mod printer;
 mod product;
+
+/// How many programs that only start another are looked through.
+const MOST_WRAPPERS: usize = 8;
 
 impl Walker<'_> {
     /// What a pipe of the call gives.
@@ -46,7 +51,7 @@ impl Walker<'_> {
         match &stmt.command {
             Command::Simple(simple) => {
                 let words = self.quietly(|w| w.words_of(simple));
-                let words = unwrapped(&words);
+                let words = unwrapped(&words, self.out.place.programs);
                 let several = self.several;
                 let product = self.product_of(words, &fed, several);
                 self.several = several;
@@ -59,9 +64,11 @@ impl Walker<'_> {
                         Feed::File(_) => Printer::File,
                         Feed::Stream(Printer::Settings) => Printer::Local,
                         Feed::Stream(by) => by,
-                        Feed::Lines(_) | Feed::Tree(_) | Feed::Names | Feed::Numbers => {
-                            Printer::Local
-                        }
+                        Feed::Lines(_)
+                        | Feed::Found(..)
+                        | Feed::Tree(_)
+                        | Feed::Names
+                        | Feed::Numbers => Printer::Local,
                     };
                     Feed::Stream(self.printer(words).max(before))
                 })
@@ -148,7 +155,9 @@ pub(super) fn line(feed: &Feed) -> Vec<Atom> {
 /// The shape of every line that is fed, where it has one.
 pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
     match feed {
-        Feed::Lines(value) if value.text.is_some() || value.prefix.is_some() => {
+        Feed::Lines(value) | Feed::Found(value, _)
+            if value.text.is_some() || value.prefix.is_some() =>
+        {
             Some(atoms_of(value))
         }
         Feed::Tree(start) => Some(atoms_of(&special::found(start))),
@@ -162,14 +171,14 @@ pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
     }
 }
 
-/// The words behind `sudo`, `command` and their like.
-fn unwrapped(words: &[Value]) -> &[Value] {
+/// The words behind `sudo`, `timeout 5`, `command` and their like, which print nothing of their own.
+fn unwrapped<'w>(words: &'w [Value], own: &'static [Program]) -> &'w [Value] {
     let mut words = words;
-    while words.len() > 1
-        && matches!(words[0].plain(), Some("command" | "builtin" | "sudo" | "nohup" | "time"))
-        && !words[1].start().starts_with('-')
-    {
-        words = &words[1..];
+    for _ in 0..MOST_WRAPPERS {
+        match inner(words, own) {
+            Some(rest) => words = rest,
+            None => break,
+        }
     }
     match words {
         // `command -v rm` prints the program's name, as `which` does.
@@ -178,4 +187,41 @@ fn unwrapped(words: &[Value]) -> &[Value] {
         }
         _ => words,
     }
+}
+
+/// The command that this one starts, if nothing changes where it runs or what it finds there.
+fn inner<'w>(words: &'w [Value], own: &'static [Program]) -> Option<&'w [Value]> {
+    let (first, args) = words.split_first()?;
+    let name = split(first.plain()?).1;
+    let at = match name {
+        "command" | "builtin" | "time" | "exec" => {
+            args.iter().take_while(|a| matches!(a.plain(), Some("-p" | "--"))).count()
+        }
+        _ => {
+            let program = table::program(name, own)?;
+            let place = match program.special {
+                "env" => 0,
+                "flag-c" => 1,
+                "" | "own-shell" => program.before.iter().position(|r| *r == Role::Command)?,
+                _ => return None,
+            };
+            let parsed = options::parse(name, args, own);
+            let known = parsed.options.iter().all(|o| o.spec.is_some());
+            // `chroot DIR`: another root.
+            let elsewhere = program.special == "own-shell" && place > 0;
+            if !known || elsewhere || parsed.subs > 0 || parsed.has(mark::CHDIR | mark::SPLITS) {
+                return None;
+            }
+            let set = |at: &&usize| args[**at].start().contains('=');
+            let set = parsed.operands.iter().take_while(|at| program.assignments && set(at));
+            // mktemp goes by it.
+            if set.clone().any(|at| args[*at].start().starts_with("TMPDIR=")) {
+                return None;
+            }
+            *parsed.operands.get(place + set.count())?
+        }
+    };
+    let rest = args.get(at..)?;
+    let word = rest.first()?.plain()?;
+    (!word.starts_with('-') && !word.contains('=')).then_some(rest)
 }

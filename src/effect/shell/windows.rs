@@ -33,12 +33,14 @@ pub(super) fn written(text: &str, value: &Value) -> Option<Vec<String>> {
         let rest = text[at + 1..].trim_start_matches('{');
         rest.get(..4).is_some_and(|s| s.eq_ignore_ascii_case("env:"))
     };
+    // Before anything else the shell joins the lines.
+    let text = &text.replace("\\\n", "");
     let backslash = memchr::memchr(b'\\', text.as_bytes()).is_some();
     if !backslash && !memchr::memchr_iter(b'$', text.as_bytes()).any(scope) {
         return None;
     }
-    let quoted = text.starts_with(['"', '\'']);
-    if quoted && value.text.is_some() {
+    let quoted = text.strip_prefix('$').unwrap_or(text).starts_with(['"', '\'']);
+    if (quoted || !takes_away(text)) && value.text.is_some() {
         return None;
     }
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
@@ -60,6 +62,21 @@ pub(super) fn written(text: &str, value: &Value) -> Option<Vec<String>> {
     }
     words.extend((!word.is_empty()).then_some(word));
     Some(words)
+}
+
+/// Does the shell make anything else of the text than what stands between its quotes, `+'...'`, `t='it'\''s'`?
+fn takes_away(text: &str) -> bool {
+    let (mut chars, mut within) = (text.chars(), false);
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => within = !within,
+            _ if within => {}
+            '\\' if chars.next() == Some('\'') => {}
+            '\\' | '$' | '"' => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 impl Walker<'_> {
@@ -132,23 +149,36 @@ impl Walker<'_> {
         let taken = |name: &str, args: &[Value]| {
             find(name).map(|program| spelling::arguments(program, args, home, own))
         };
-        let mut reading = Reading::default();
-        if parsed.windows {
-            let name = split(word).1.to_string();
-            reading.instead = taken(&name, &verbatim()).map(|args| (name, args));
-            return reading;
-        }
         let call = |name: &str, args: Vec<Value>| -> Vec<Value> {
             let span = words.first().map_or(0..0, |w| w.span.clone());
             std::iter::once(Value::known(name, span)).chain(args).collect()
         };
+        // bash takes its backslashes away all the same: `delet\e`.
+        let unescaped = |name: &str| {
+            let registry = |w: &String| w.get(..2).is_some_and(|s| s.eq_ignore_ascii_case("hk"));
+            let escaped = |w: &String| w.contains('\\') && !is_path(w) && !registry(w);
+            let any = written.iter().any(|(at, words)| *at > 0 && words.iter().any(escaped));
+            any.then(|| call(name, mixed()))
+        };
+        let mut reading = Reading::default();
+        if parsed.windows {
+            let name = split(word).1.to_string();
+            reading.also.extend(unescaped(&name));
+            reading.instead = taken(&name, &verbatim()).map(|args| (name, args));
+            return reading;
+        }
         let entry = parsed.program.is_some() || parsed.subs > 0;
         if !entry {
             let spelt = raw(0).and_then(|w| w.first()).map_or(word, String::as_str);
-            if let Some(name) = windows::program(spelt)
-                && let Some(program) = find(&name)
-            {
+            let named = |word: &str| {
+                let name = windows::program(word)?;
+                find(&name).map(|program| (name, program))
+            };
+            // Escapes of bash are no directories.
+            let (first, second) = if is_path(spelt) { (spelt, word) } else { (word, spelt) };
+            if let Some((name, program)) = named(first).or_else(|| named(second)) {
                 if program.windows {
+                    reading.also.extend(unescaped(&name));
                     reading.instead = taken(&name, &verbatim()).map(|args| (name, args));
                     return reading;
                 }

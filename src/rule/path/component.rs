@@ -83,7 +83,10 @@ pub(super) fn overlap_at(parts: &[Part], glob_path: &[&str]) -> Truth {
         (Some(_), Some((&"**", below))) => {
             // No more than `*` does it stand for names with a leading dot.
             let open = parts.iter().take_while(|part| !part.is_hidden()).count();
-            any(&mut (0..=open).map(|skip| overlap_at(&parts[skip..], below)))
+            // A directory of that very name within it is far-fetched.
+            let whole = Truth::from(open == parts.len()).and(Truth::Maybe);
+            let last = open.min(parts.len() - 1);
+            any(&mut (0..=last).map(|skip| overlap_at(&parts[skip..], below))).or(whole)
         }
         (Some((part, rest)), Some((name, below))) => {
             let here = meet(part, name);

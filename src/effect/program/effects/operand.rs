@@ -132,6 +132,11 @@ pub fn role(
             let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
             out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
         }
+        Role::ReadNamed => {
+            if let Some(files) = special::any_depth(".", value) {
+                out.path(Word::Read, &files, Extent::Exact, Grade::Certain, Source::Operand);
+            }
+        }
         Role::Write if value.plain() == Some("-") => {}
         Role::Write => {
             change(out, Word::Write, Extent::Exact);

@@ -8,6 +8,9 @@ use crate::effect::path::{normalise, split};
 use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
+/// How many names that find looks for are followed.
+const MOST_NAMES: usize = 8;
+
 /// find: start paths, tests, actions.
 pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let args = call.args;
@@ -62,6 +65,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                         next.push(Next::Words { words, cwd: None, feeds: false });
                     };
                     run(&found(start));
+                    named(start, args).iter().for_each(&mut run);
                     // Without a test the start itself is among what is found.
                     if !filtered && !typed && command.iter().any(|a| a.start().contains("{}")) {
                         run(start);
@@ -145,6 +149,33 @@ pub fn found(start: &Value) -> Value {
         },
         None => Value::unknown(start.span.clone()),
     }
+}
+
+/// The same as globs, where tests ask for a name. They stand beside [`found`]: what is deleted or opened
+/// up is more than a name.
+pub fn named(start: &Value, args: &[Value]) -> Vec<Value> {
+    let has = |words: &[&str]| args.iter().any(|a| words.contains(&a.start()));
+    // What is left out is not found.
+    let but = has(&["!", "-not"]) || has(&["-prune"]) && has(&["-o", "-or"]);
+    let Some(dir) = start.plain().filter(|_| !but) else { return Vec::new() };
+    args.windows(2)
+        .filter(|pair| matches!(pair[0].plain(), Some("-name" | "-iname")))
+        .filter_map(|pair| any_depth(dir, &pair[1]))
+        .take(MOST_NAMES)
+        .collect()
+}
+
+/// Files of that name at any depth below the directory. Only a name that is told by how it begins
+/// (`.env*`) counts: `*.json` says little of what is there.
+pub fn any_depth(dir: &str, name: &Value) -> Option<Value> {
+    let text = name.text.as_deref()?;
+    let told = !text.starts_with(['*', '?', '[', '{', '!', '\\']) && !text.contains('/');
+    told.then(|| Value {
+        text: Some(format!("{}/**/{text}", dir.trim_end_matches('/'))),
+        glob: true,
+        span: name.span.clone(),
+        ..Value::default()
+    })
 }
 
 /// A deletion by find: everything, or only what passes the tests.

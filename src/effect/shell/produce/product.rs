@@ -89,7 +89,7 @@ impl Walker<'_> {
                     Feed::Tree(start) if listing::whole_lines(&name, args, &operands) => {
                         Some(Feed::Lines(special::found(start)))
                     }
-                    Feed::Lines(_) | Feed::Names | Feed::Numbers
+                    Feed::Lines(_) | Feed::Found(..) | Feed::Names | Feed::Numbers
                         if listing::whole_lines(&name, args, &operands) =>
                     {
                         Some(fed.clone())
@@ -213,19 +213,19 @@ impl Walker<'_> {
     fn ls_prints(&mut self, args: &[Value], operands: &[&Value]) -> Option<Feed> {
         let plain = args.iter().all(|a| {
             !a.start().starts_with('-')
-                || matches!(a.start(), "-1" | "-d" | "-t" | "-r" | "-tr" | "-1t" | "-S")
+                || matches!(
+                    a.start(),
+                    "-1" | "-d" | "--directory" | "-t" | "-r" | "-tr" | "-1t" | "-S"
+                )
         });
+        let itself = args.iter().any(|a| matches!(a.start(), "-d" | "--directory"));
         match operands {
             _ if !plain => None,
+            [] if itself => Some(Feed::Text(".\n".into())),
             [] => Some(Feed::Names),
+            [one] if itself => Some(Feed::Lines((*one).clone())),
             // Of directories it lists what is in them.
-            [one]
-                if one.glob
-                    && one.start().ends_with('/')
-                    && !args.iter().any(|a| a.start() == "-d") =>
-            {
-                None
-            }
+            [one] if one.glob && one.start().ends_with('/') => None,
             [one] if one.glob => Some(Feed::Lines((*one).clone())),
             [one] => match self.out.spot(one, Extent::Exact, false) {
                 Spot::At(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
