@@ -65,4 +65,5 @@ fn run(path: &Path, ships: bool) -> datatest_stable::Result<()> {
 datatest_stable::harness! {
     { test = tests, root = "tests/packs", pattern = r".*\.toml$" },
     { test = ships, root = "config/packs", pattern = r".*\.toml$" },
+    { test = tests, root = "tests", pattern = r"^(.*/)?tests/ledger\.toml$|^ledger\.toml$" },
 }
