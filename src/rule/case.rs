@@ -1,7 +1,7 @@
 //! `[[test]]`: calls and the verdicts that people expect of them, for `hookctl test`.
 //!
 //! A reader of its own: rules are read at every event, tests only where they are run or checked, and
-//! no fault of a test costs a rule anything. What is written is taken down first ([`Raw`]), what it
+//! no fault of a test costs a rule anything. What is written is taken down first (`Raw`), what it
 //! means is settled then ([`Raw::cases`]).
 
 use std::ops::Range;
