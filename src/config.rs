@@ -248,10 +248,13 @@ impl Config {
     /// The events that rules need beyond those that install registers anyway.
     pub fn needed_events(&self) -> KindSet {
         let rules = self.rules.iter().map(|rule| rule.on);
-        rules.chain(self.remotes().map(|(_, remote)| remote.events)).fold(KindSet::EMPTY, |all, on| {
-            // What is on every event asks for no event in particular.
-            if on == KindSet::ALL { all } else { all.union(on) }
-        })
+        rules.chain(self.remotes().map(|(_, remote)| remote.events)).fold(
+            KindSet::EMPTY,
+            |all, on| {
+                // What is on every event asks for no event in particular.
+                if on == KindSet::ALL { all } else { all.union(on) }
+            },
+        )
     }
 }
 

@@ -40,7 +40,8 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
         let line = match came.map_err(|failure| failure.cause).and_then(|answer| {
             let status = answer.status;
             let text = transport::judge_status(&answer).map_err(|failure| failure.cause)?;
-            let said = said(remote, &request, &text).map_err(|why| format!("invalid answer: {why}"))?;
+            let said =
+                said(remote, &request, &text).map_err(|why| format!("invalid answer: {why}"))?;
             Ok(format!("up, HTTP {status} after {ms} ms: {said}"))
         }) {
             Ok(line) => line,
@@ -95,4 +96,3 @@ fn said(remote: &Remote, request: &Request, text: &str) -> Result<String, String
     let output = if output.is_empty() { "silence".into() } else { output };
     Ok(format!("{word}, answered with {output}"))
 }
-

@@ -140,7 +140,8 @@ impl<'a> Judge<'a> {
                 out.push(Wanted { remote, rules: vec![rule] });
             }
         }
-        out.iter_mut().for_each(|one| one.rules.sort_by_key(|rule| std::cmp::Reverse(rule.layer())));
+        out.iter_mut()
+            .for_each(|one| one.rules.sort_by_key(|rule| std::cmp::Reverse(rule.layer())));
         out
     }
 
@@ -170,7 +171,9 @@ impl<'a> Judge<'a> {
             match self.out.answer.response {
                 None => self.out.answer.response = Some(response),
                 // What a local rule took out must not come back.
-                Some(_) => self.out.notes.push(format!("{name}: a rule changed the result already")),
+                Some(_) => {
+                    self.out.notes.push(format!("{name}: a rule changed the result already"))
+                }
             }
         }
         if reply.input.is_some() && changed {
@@ -191,10 +194,13 @@ impl<'a> Judge<'a> {
             return;
         }
         let server = rule.remote.as_deref().unwrap_or_default();
-        self.otherwise(rule, match forwarded {
-            true => "Server unavailable, failing closed".into(),
-            false => format!("The server `{server}` cannot be asked: {why}."),
-        });
+        self.otherwise(
+            rule,
+            match forwarded {
+                true => "Server unavailable, failing closed".into(),
+                false => format!("The server `{server}` cannot be asked: {why}."),
+            },
+        );
     }
 
     /// A line of the journal.

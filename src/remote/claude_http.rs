@@ -54,7 +54,8 @@ impl Dialect for ClaudeHttp {
         let stop_reason = text(&answer, "stopReason")?;
         if flag(&answer, "continue")? == Some(false) {
             reply.verb = Some(Verb::Halt);
-            let told = if reply.reason.is_empty() { reason } else { std::mem::take(&mut reply.reason) };
+            let told =
+                if reply.reason.is_empty() { reason } else { std::mem::take(&mut reply.reason) };
             reply.reason = stop_reason.unwrap_or(told);
         }
         if matches!(reply.verb, Some(Verb::Deny | Verb::Halt)) && reply.reason.trim().is_empty() {
@@ -116,8 +117,7 @@ fn read_specific(
         None => {}
         // Whole, as the agent takes it.
         Some(Value::Object(new)) => {
-            reply.input =
-                Some(new).filter(|new| event.input.as_object() != Some(*new)).cloned();
+            reply.input = Some(new).filter(|new| event.input.as_object() != Some(*new)).cloned();
         }
         Some(_) => return Err("an updatedInput that is no object".into()),
     }

@@ -38,7 +38,9 @@ impl Dialect for HooksServer {
             "session_id": event.session,
         });
         let text = |key: &&str| event.str(key).is_some_and(|text| !text.is_empty());
-        if let Some(key) = ["correlation_id", "tool_use_id", "prompt_id"].iter().find(|key| text(key)) {
+        if let Some(key) =
+            ["correlation_id", "tool_use_id", "prompt_id"].iter().find(|key| text(key))
+        {
             head["correlation_id"] = event.raw[*key].clone();
         }
         let mut data = data(event, remote.strict);

@@ -50,7 +50,8 @@ impl Reply {
                 self.verb = None;
             }
         }
-        if self.input.is_some() && kind == Kind::PermissionRequest && self.verb != Some(Verb::Allow) {
+        if self.input.is_some() && kind == Kind::PermissionRequest && self.verb != Some(Verb::Allow)
+        {
             self.notes.push("a changed input needs an allow beside it on PermissionRequest".into());
         }
         self.fit(event);

@@ -138,9 +138,10 @@ pub fn judge_status(answer: &Answer) -> Result<String, Failure> {
         200..=299 => String::from_utf8(answer.body.clone())
             .map_err(|_| Failure::new("invalid answer: it is not UTF-8", false, true)),
         300..=399 => Err(Failure::new(format!("redirect (HTTP {status})"), false, true)),
-        408 | 425 | 429 | 500..=599 => {
-            Err(Failure { after: answer.after, ..Failure::new(format!("HTTP {status}"), true, true) })
-        }
+        408 | 425 | 429 | 500..=599 => Err(Failure {
+            after: answer.after,
+            ..Failure::new(format!("HTTP {status}"), true, true)
+        }),
         _ => Err(Failure::new(format!("HTTP {status}"), false, true)),
     }
 }
@@ -149,10 +150,7 @@ pub fn judge_status(answer: &Answer) -> Result<String, Failure> {
 ///
 /// # Errors
 /// What cannot be sent, without its value.
-pub fn headers(
-    remote: &Remote,
-    home: &std::path::Path,
-) -> Result<Vec<(String, String)>, String> {
+pub fn headers(remote: &Remote, home: &std::path::Path) -> Result<Vec<(String, String)>, String> {
     let mut out = Vec::new();
     for (name, value) in &remote.headers {
         let mut filled = String::new();
@@ -242,7 +240,11 @@ fn agent(
         None => config,
     };
     let _ = home;
-    Ok(ureq::Agent::with_parts(config.build(), DefaultConnector::new(), Local(DefaultResolver::default())))
+    Ok(ureq::Agent::with_parts(
+        config.build(),
+        DefaultConnector::new(),
+        Local(DefaultResolver::default()),
+    ))
 }
 
 /// TLS that trusts the authorities of that file and no others.
@@ -284,7 +286,8 @@ impl Resolver for Local {
                 other => other,
             });
         }
-        let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
+        let port =
+            uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
         let mut out = self.empty();
         for ip in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
             out.push(SocketAddr::new(ip, port));
@@ -298,7 +301,9 @@ fn failure(error: ureq::Error, timeout: Duration) -> Failure {
     use io::ErrorKind as Io;
     let slow = format!("no answer within {} ms", timeout.as_millis());
     match error {
-        ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => Failure::new(slow, true, false),
+        ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
+            Failure::new(slow, true, false)
+        }
         ureq::Error::Timeout(_) => Failure::new(slow, true, true),
         ureq::Error::HostNotFound => Failure::new("no such host", true, false),
         ureq::Error::ConnectionFailed => Failure::new("no connection", true, false),
@@ -363,9 +368,22 @@ mod tests {
             assert_eq!(of(status), Ok(String::new()));
         }
         for (status, again) in [
-            (302, false), (307, false), (400, false), (401, false), (403, false), (404, false),
-            (405, false), (413, false), (422, false), (408, true), (425, true), (429, true),
-            (500, true), (502, true), (503, true), (504, true),
+            (302, false),
+            (307, false),
+            (400, false),
+            (401, false),
+            (403, false),
+            (404, false),
+            (405, false),
+            (413, false),
+            (422, false),
+            (408, true),
+            (425, true),
+            (429, true),
+            (500, true),
+            (502, true),
+            (503, true),
+            (504, true),
         ] {
             assert_eq!(of(status).unwrap_err().again, again, "{status}");
         }

@@ -172,7 +172,8 @@ pub fn variables(value: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
         let mut from = 0;
         while let Some(at) = rest[from..].find('$').map(|at| at + from) {
             let tail = &rest[at + 1..];
-            let braced = tail.strip_prefix('{').and_then(|t| t.split_once('}')).map(|(name, _)| name);
+            let braced =
+                tail.strip_prefix('{').and_then(|t| t.split_once('}')).map(|(name, _)| name);
             let len = tail.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
             let (name, end) = match braced {
                 Some(name) => (name, at + 3 + name.len()),
@@ -398,7 +399,8 @@ fn check(
     useless("fail_open", remote.events.is_empty(), "it is for `events`; rules have `otherwise`");
     let long = remote.timeout > remote.deadline && at("deadline_ms").is_some();
     useless("timeout_ms", long, "deadline_ms is shorter");
-    let named: Vec<&str> = remote.headers.iter().flat_map(|(_, v)| variables(v)).filter_map(|v| v.1).collect();
+    let named: Vec<&str> =
+        remote.headers.iter().flat_map(|(_, v)| variables(v)).filter_map(|v| v.1).collect();
     let idle = remote.allow_vars.iter().all(|var| !named.contains(&var.as_str()));
     useless("allow_vars", idle, "no header names one of them");
     for var in named {
@@ -471,8 +473,7 @@ mod tests {
     #[test]
     fn sx_08_variables_of_a_header() {
         let all: Vec<_> = variables("Bearer $A-${B_1}$ $$C x").collect();
-        let wanted =
-            [("Bearer ", Some("A")), ("-", Some("B_1")), ("$ $", Some("C")), (" x", None)];
+        let wanted = [("Bearer ", Some("A")), ("-", Some("B_1")), ("$ $", Some("C")), (" x", None)];
         assert_eq!(all, wanted);
     }
 }
