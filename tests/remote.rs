@@ -691,10 +691,34 @@ fn the_answers_of_claude_http() {
 }
 
 #[test]
+fn sx_06_tls_errors_are_not_tried_again() {
+    let server = Server::start(vec![Play::Blurt(b"HTTP/1.1 400 Bad Request\r\n\r\n")]);
+    let url = server.url.replace("http:", "https:");
+    let home = Home::new(&forward(&url, "fail_open = false"));
+    assert_eq!(verdict(&home.hook(&bash("ls"))).0, "deny");
+    let remote = home.remote();
+    assert_eq!(remote["attempts"], 1, "{remote}");
+    assert!(remote["cause"].as_str().unwrap().starts_with("TLS"), "{remote}");
+}
+
+#[test]
+fn a_repository_names_no_server_before_it_is_trusted() {
+    let server = Server::start(vec![ok(r#"{"decision":"deny"}"#)]);
+    let home = Home::new("");
+    let config = forward(&server.url, "[rule.r]\ntool = \"Bash\"\nremote = \"x\"");
+    std::fs::write(home.path().join("project/.hookctl.toml"), config).unwrap();
+    let mut payload = bash("ls");
+    payload["cwd"] = home.path().join("project").to_str().unwrap().into();
+    assert_eq!(home.hook(&payload), Value::Null);
+    assert!(server.seen().is_empty());
+    assert_eq!(home.run(&["ping", "x"], "").status.code(), Some(2));
+}
+
+#[test]
 fn nothing_dry_contacts_anything() {
     let server = Server::start(vec![ok(r#"{"decision":"deny"}"#)]);
     let home = Home::new(&forward(&server.url, "[[test]]\ncommand = \"ls\"\nverdict = \"silent\""));
-    let said = home.run(&["explain", "ls"], "");
+    let said = home.run(&["explain", "--tool", "Bash", "--", "ls"], "");
     assert!(String::from_utf8_lossy(&said.stdout).contains("would ask"), "{said:?}");
     assert_eq!(home.run(&["test"], "").status.code(), Some(0));
     assert_eq!(home.run(&["check"], "").status.code(), Some(0));

@@ -127,13 +127,16 @@ impl<'a> Judge<'a> {
             let Some(name) = &rule.remote else { continue };
             let found = config.remotes().find(|(_, one)| one.name == *name);
             let Some((_, remote)) = found.filter(|(_, one)| one.audit || !audit) else {
-                if found.is_none() && !audit && !self.world.dry {
+                if found.is_none() && !audit {
                     self.unanswered(rule, &format!("there is no [remote.{name}]"));
                 }
                 continue;
             };
             if self.world.dry {
-                self.out.notes.push(format!("{WOULD}: [remote.{name}]"));
+                let note = format!("{WOULD}: [remote.{name}]");
+                if !self.out.notes.contains(&note) {
+                    self.out.notes.push(note);
+                }
             } else if let Some(known) = out.iter_mut().find(|one| one.remote.name == *name) {
                 known.rules.push(rule);
             } else {

@@ -78,14 +78,16 @@ impl Call<'_> {
                     return Err(last);
                 }
                 *attempts += 1;
+                let start = Instant::now();
                 let timeout = self.remote.timeout.min(time);
                 last = match self.attempt(url, &headers, &body, timeout) {
                     Ok(body) => return Ok(body),
                     Err(failure) => failure,
                 };
-                // A human who does not answer is not a server that is down.
-                down &= last.again && timeout == self.remote.timeout;
-                down &= !(self.remote.human && last.sent);
+                // Neither a server that was given less than its time is down, nor one whose human
+                // does not answer.
+                let cut = timeout < self.remote.timeout && start.elapsed() >= timeout;
+                down &= last.again && !cut && !(self.remote.human && last.sent);
                 if self.remote.human && last.sent {
                     return Err(last);
                 }

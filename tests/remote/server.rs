@@ -27,6 +27,8 @@ pub enum Play {
     ResetAfter,
     /// Closes in the middle of the headers.
     HalfHeaders,
+    /// Any bytes, without reading.
+    Blurt(&'static [u8]),
     /// Any bytes.
     Raw(&'static [u8]),
 }
@@ -95,6 +97,11 @@ fn serve(mut stream: TcpStream, play: Play, log: &Mutex<Vec<Seen>>) {
             let _ = stream.read(&mut [0; 16]);
             return note(String::new(), Vec::new());
         }
+        Play::Blurt(bytes) => {
+            let _ = stream.write_all(bytes);
+            thread::sleep(Duration::from_millis(100));
+            return note(String::new(), Vec::new());
+        }
         _ => {}
     }
     let (head, body) = request(&mut stream);
@@ -114,7 +121,7 @@ fn serve(mut stream: TcpStream, play: Play, log: &Mutex<Vec<Seen>>) {
         }
         Play::HalfHeaders => drop(stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-le")),
         Play::Raw(bytes) => drop(stream.write_all(bytes)),
-        Play::ResetBefore | Play::ResetAfter => {}
+        Play::ResetBefore | Play::ResetAfter | Play::Blurt(_) => {}
     }
 }
 
