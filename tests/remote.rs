@@ -41,7 +41,7 @@ fn verdict(answer: &Value) -> (&str, &str) {
 }
 
 #[test]
-fn s1_01_s1_02_s1_03_s1_05_s1_06_s1_07_s1_08_s1_09_what_is_sent() {
+fn s1_02_s1_03_s1_05_s1_06_s1_07_s1_08_s1_09_what_is_sent() {
     let server = Server::start(vec![ok("{}")]);
     let home = Home::new(&forward(&server.url, "headers = { X-Team = \"blue\" }"));
     assert_eq!(home.hook(&bash("ls")), Value::Null);
@@ -109,7 +109,7 @@ fn s1_10_s1_11_s1_12_s1_13_s1_14_s1_15_the_data_of_each_event() {
 }
 
 #[test]
-fn s1_40_the_other_dialect_sends_the_agents_own_bytes() {
+fn the_other_dialect_sends_the_agents_own_bytes() {
     let server = Server::start(vec![ok("")]);
     let home = Home::new(&forward(&server.url, "dialect = \"claude-http\""));
     let bytes = bash("ls").to_string().replace("\"s-1\"", "  \"s-1\"");
