@@ -137,6 +137,7 @@ fn s1_16_s1_18_s1_22_s1_38_every_spelling_of_a_decision() {
         r#"{"decision":false}"#,
         r#"{"action":"block"}"#,
         r#"{"decision":"allow","hookSpecificOutput":{"permissionDecision":"deny"}}"#,
+        r#"{"decision":"block","hookSpecificOutput":{"permissionDecision":"allow"}}"#,
     ] {
         cases.push((body.into(), deny(default)));
     }
@@ -455,6 +456,28 @@ fn s1_26_s1_28_s1_29_retries_pauses_and_retry_after() {
     let config = forward(&server.url, "").replace("retry_count = 2", "retry_count = 0");
     Home::new(&config).hook(&bash("ls"));
     assert_eq!(server.seen().len(), 1);
+}
+
+#[test]
+fn s1_27_an_attempt_ends_at_its_time_and_a_session_ends_in_its_own() {
+    let server = Server::start(vec![Play::Stall]);
+    let config = forward(&server.url, "").replace("retry_count = 2", "retry_count = 0");
+    let home = Home::new(&config.replace("timeout_ms = 250", "timeout_ms = 500"));
+    home.hook(&bash("ls"));
+    let ms = home.remote()["ms"].as_u64().unwrap();
+    assert!((500..=550).contains(&ms), "{ms}");
+    // The agent gives its hooks a second and a half at a session's end, whatever the config says.
+    let server = Server::start(vec![Play::Stall]);
+    let home = Home::new(&format!("[remote.x]\nurl = \"{}\"\nevents = \"SessionEnd\"", server.url));
+    home.hook(&event("SessionEnd", json!({"reason": "other"})));
+    let remote = home.remote();
+    assert!(remote["ms"].as_u64().unwrap() <= 1250, "{remote}");
+    assert_eq!((server.seen().len(), &remote["attempts"]), (1, &json!(1)));
+    let told = String::from_utf8(home.run(&["status"], "").stdout).unwrap();
+    assert!(
+        !told.contains("down since"),
+        "a server that had less than its time is not down: {told}"
+    );
 }
 
 #[test]

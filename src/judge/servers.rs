@@ -102,8 +102,10 @@ impl<'a> Judge<'a> {
         if wanted.is_empty() {
             return;
         }
-        let strongest = crate::engine::strongest(matches.iter().filter(|one| !one.observed));
-        let rule = strongest.map(|one| one.rule.name()).unwrap_or_default();
+        let denies = |verb| matches!(verb, Some(Verb::Deny | Verb::Halt));
+        let voice = self.voices.iter().find(|voice| denies(Some(voice.verb)));
+        let found = matches.iter().find(|one| !one.observed && denies(one.verb()));
+        let rule = found.map(|one| one.rule.name()).or(voice.map(|voice| voice.rule.clone()));
         let mark = json!({ "verdict": Verb::Deny.name(), "rule": rule });
         let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
         let request = self.request(Some(mark));

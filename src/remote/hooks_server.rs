@@ -91,6 +91,7 @@ impl Dialect for HooksServer {
             let words: Vec<String> = said.iter().map(|(d, key)| format!("{key} {d:?}")).collect();
             reply.notes.push(format!("it disagrees with itself: {}", words.join(", ")));
         }
+        reply.explicit &= strictest == Decision::Allow;
         if strictest > Decision::Modify {
             (reply.input, reply.response) = (None, None);
         }
