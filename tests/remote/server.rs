@@ -1,7 +1,7 @@
 //! A small HTTP server that plays faults, and a home whose hookctl asks it.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
@@ -27,6 +27,10 @@ pub enum Play {
     ResetAfter,
     /// Closes in the middle of the headers.
     HalfHeaders,
+    /// A proxy: lets through what it itself then answers.
+    Proxy(String),
+    /// An answer under TLS, with a certificate that only the test's own authority vouches for.
+    Tls(String),
     /// Any bytes, without reading.
     Blurt(&'static [u8]),
     /// Any bytes.
@@ -102,6 +106,20 @@ fn serve(mut stream: TcpStream, play: Play, log: &Mutex<Vec<Seen>>) {
             thread::sleep(Duration::from_millis(100));
             return note(String::new(), Vec::new());
         }
+        Play::Proxy(body) => {
+            let (head, _) = request(&mut stream);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+            let (_, sent) = request(&mut stream);
+            note(head, sent);
+            return answer(&mut stream, 200, "", &body);
+        }
+        Play::Tls(body) => {
+            let mut server = rustls::ServerConnection::new(tls()).unwrap();
+            let mut stream = rustls::Stream::new(&mut server, &mut stream);
+            let (head, sent) = request(&mut stream);
+            note(head, sent);
+            return answer(&mut stream, 200, "", &body);
+        }
         _ => {}
     }
     let (head, body) = request(&mut stream);
@@ -121,18 +139,33 @@ fn serve(mut stream: TcpStream, play: Play, log: &Mutex<Vec<Seen>>) {
         }
         Play::HalfHeaders => drop(stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-le")),
         Play::Raw(bytes) => drop(stream.write_all(bytes)),
-        Play::ResetBefore | Play::ResetAfter | Play::Blurt(_) => {}
+        _ => {}
     }
 }
 
-fn answer(stream: &mut TcpStream, status: u16, headers: &str, body: &str) {
+fn tls() -> Arc<rustls::ServerConfig> {
+    use rustls::pki_types::pem::PemObject as _;
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    let certificate = CertificateDer::from_pem_slice(include_bytes!("tls/server.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(include_bytes!("tls/server.key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    Arc::new(config)
+}
+
+fn answer(stream: &mut impl Write, status: u16, headers: &str, body: &str) {
     let length = body.len();
     let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n{headers}\r\n");
     let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(body.as_bytes());
 }
 
-fn request(stream: &mut TcpStream) -> (String, Vec<u8>) {
+fn request(stream: &mut impl Read) -> (String, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut chunk = [0; 4096];
     loop {
