@@ -35,7 +35,7 @@ const MARGIN: Duration = Duration::from_millis(50);
 /// SessionEnd gives its hooks 1.5 s in all.
 const SESSION_END: Duration = Duration::from_millis(1_200);
 /// How long a thread may need to say that its time is up.
-const GRACE: Duration = Duration::from_millis(15);
+const GRACE: Duration = Duration::from_millis(35);
 
 /// What is asked: the same for every server, every address and every attempt.
 #[derive(Debug)]
@@ -146,6 +146,7 @@ pub enum Manner {
 
 /// Asks all of them at once and waits for each until its time is up.
 pub fn ask(request: Request, remotes: &[&Remote], manner: Manner, paths: &Paths) -> Vec<Asked> {
+    let start = Instant::now();
     let request = Arc::new(request);
     let (sender, receiver) = mpsc::channel();
     let mut limits = Vec::new();
@@ -159,10 +160,10 @@ pub fn ask(request: Request, remotes: &[&Remote], manner: Manner, paths: &Paths)
             let _ = sender.send((at, asked));
         });
     }
-    let late = |remote: &&Remote| Asked {
-        endpoint: remote.urls.first().map(|url| url.endpoint().to_string()).unwrap_or_default(),
+    let late = |remote: &Remote| Asked {
+        endpoint: first(remote),
         attempts: 1,
-        ms: remote.deadline.as_millis() as u64,
+        ms: start.elapsed().as_millis() as u64,
         outcome: Err("its time is up".into()),
     };
     let mut out: Vec<Option<Asked>> = vec![None; remotes.len()];

@@ -208,6 +208,10 @@ pub fn post(
     let after = after.and_then(retry_after).unwrap_or_default();
     let mut body = Vec::new();
     if (200..300).contains(&status) {
+        // What is too large is not read to find that out.
+        if let Some(length) = response.body().content_length().filter(|len| *len > LARGEST) {
+            return Err(failed(ureq::Error::BodyExceedsLimit(length)));
+        }
         let limited = response.body_mut().with_config().limit(LARGEST);
         body = limited.read_to_vec().map_err(failed)?;
     }

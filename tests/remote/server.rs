@@ -21,6 +21,8 @@ pub enum Play {
     Stall,
     /// A byte every 20 ms, for ever.
     Drip,
+    /// Goes on and on, without saying how long.
+    Flood,
     /// Closes before it has read anything.
     ResetBefore,
     /// Closes when it has read the request's first bytes.
@@ -136,6 +138,10 @@ fn serve(mut stream: TcpStream, play: Play, log: &Mutex<Vec<Seen>>) {
             while stream.write_all(b" ").is_ok() {
                 thread::sleep(Duration::from_millis(20));
             }
+        }
+        Play::Flood => {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+            while stream.write_all(&[b' '; 4096]).is_ok() {}
         }
         Play::HalfHeaders => drop(stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-le")),
         Play::Raw(bytes) => drop(stream.write_all(bytes)),
