@@ -115,6 +115,9 @@ fn read_specific(
     }
     match input {
         None => {}
+        Some(Value::Object(_)) if !event.kind.is_gate() => {
+            reply.notes.push(format!("{} has no input to change", event.name));
+        }
         // Whole, as the agent takes it.
         Some(Value::Object(new)) => {
             reply.input = Some(new).filter(|new| event.input.as_object() != Some(*new)).cloned();

@@ -212,3 +212,23 @@ fn the_answers_of_claude_http() {
         event("PermissionRequest", json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}));
     assert_eq!(home.hook(&payload)["hookSpecificOutput"]["decision"]["behavior"], "allow");
 }
+
+#[test]
+fn an_ask_where_nobody_can_be_asked_and_an_input_where_there_is_none() {
+    let post = json!({"tool_name": "x", "tool_input": {}, "tool_response": 1});
+    let permission = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    for (payload, decision) in [
+        (event("UserPromptSubmit", json!({"prompt": "p"})), json!("block")),
+        (event("PostToolUse", post.clone()), Value::Null),
+        (event("Stop", json!({"stop_hook_active": false})), Value::Null),
+        (event("PermissionRequest", permission), Value::Null),
+    ] {
+        let server = Server::start(vec![ok(r#"{"decision":"ask","reason":"?"}"#)]);
+        let answer = Home::new(&forward(&server.url, "")).hook(&payload);
+        assert_eq!(answer["decision"], decision, "{payload}");
+    }
+    let body = r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedInput":{"a":1}}}"#;
+    let server = Server::start(vec![ok(body)]);
+    let home = Home::new(&forward(&server.url, "dialect = \"claude-http\""));
+    assert_eq!(home.hook(&event("PostToolUse", post)), Value::Null);
+}

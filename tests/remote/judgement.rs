@@ -153,3 +153,51 @@ fn s1_36_sx_17_ping_sends_a_test_event() {
     assert_eq!(home.run(&["ping", "x"], "").status.code(), Some(1));
     assert_eq!(home.run(&["ping", "y"], "").status.code(), Some(2));
 }
+
+/// A file of several rules is read through its index at the second event.
+#[test]
+fn a_server_in_a_file_with_an_index_is_asked_all_the_same() {
+    let server = Server::start(vec![ok(r#"{"decision":"deny"}"#)]);
+    let rules: String =
+        (0..6).map(|n| format!("[rule.r{n}]\ncommand = \"nothing-{n}\"\ndeny = \"x\"\n")).collect();
+    let home = Home::new(&forward(&server.url, &rules));
+    for id in ["toolu_1", "toolu_2", "toolu_3"] {
+        let mut payload = bash("ls");
+        payload["tool_use_id"] = id.into();
+        assert_eq!(verdict(&home.hook(&payload)).0, "deny");
+    }
+    assert_eq!(server.seen().len(), 3);
+    assert!(home.state().join("index").is_dir());
+}
+
+#[test]
+fn a_rewrite_of_a_rule_is_not_what_the_server_allowed() {
+    let rule = "[rule.w]\ncommand = \"npm test\"\nrewrite = { command = \"pnpm test\" }";
+    let server = Server::start(vec![ok(r#"{"decision":"allow"}"#)]);
+    let home = Home::new(&forward(&server.url, &format!("on_allow = \"allow\"\n{rule}")));
+    let answer = home.hook(&bash("npm test"));
+    assert_eq!(answer["hookSpecificOutput"]["updatedInput"]["command"], "pnpm test");
+    assert_eq!(verdict(&answer).0, "");
+    let body = r#"{"decision":"modify","modified_data":{"command":"npm run test"}}"#;
+    let server = Server::start(vec![ok(body)]);
+    let answer = Home::new(&forward(&server.url, rule)).hook(&bash("npm test"));
+    assert_eq!(verdict(&answer).0, "deny", "two rewrites: {answer}");
+}
+
+#[test]
+fn install_registers_the_events_that_a_server_wants() {
+    let config = "[remote.x]\nurl = \"http://localhost:1\"\nevents = [\"CwdChanged\", \"Stop\"]";
+    let home = Home::new(config);
+    let told = home.run(&["install", "--dry-run"], "");
+    assert!(String::from_utf8_lossy(&told.stdout).contains("CwdChanged"), "{told:?}");
+}
+
+#[test]
+fn an_event_that_no_server_wants_leaves_no_trace_of_one() {
+    let server = Server::start(vec![ok(r#"{"decision":"deny"}"#)]);
+    let config = format!("[remote.x]\nurl = \"{}\"\nevents = \"Stop\"", server.url);
+    let home = Home::new(&config);
+    assert_eq!(home.hook(&bash("ls")), Value::Null);
+    assert!(server.seen().is_empty());
+    assert!(!home.journal().contains("remotes") && !home.state().join("notes").exists());
+}
