@@ -26,7 +26,7 @@ impl Server {
         let state = match (self.down_since, &self.cause) {
             (Some(since), Some(cause)) => {
                 let ago = super::show::ago(now() - since);
-                format!(" (down since {ago}: {cause}; tried every 30 s)")
+                format!(" (down, first seen {ago}: {cause}; tried every 30 s)")
             }
             _ => String::new(),
         };
