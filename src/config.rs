@@ -10,7 +10,7 @@ use crate::event::{Kind, KindSet};
 use crate::paths::{self, Paths};
 use crate::rule::concern::Call;
 use crate::rule::fault::{Fault, Gravity};
-use crate::rule::file::{self, JournalConfig, RuleFile};
+use crate::rule::file::{self, JournalConfig, Remote, RuleFile};
 use crate::rule::index::{self, Index};
 use crate::rule::shipped::{self, Shipped};
 use crate::rule::{Layer, Profile, Rule, Severity};
@@ -226,6 +226,18 @@ impl Config {
         all.leak()
     }
 
+    /// The servers of managed, user and trusted files; of one name only that with the highest
+    /// authority.
+    pub fn remotes(&self) -> impl Iterator<Item = (Layer, &Remote)> {
+        let sources = || self.sources.iter().filter(|s| s.trusted && s.refused.is_none());
+        let all = move || {
+            sources().flat_map(|s| s.file.remotes.iter().map(move |remote| (s.layer, remote)))
+        };
+        all().enumerate().filter_map(move |(at, (layer, remote))| {
+            all().take(at).all(|(_, above)| above.name != remote.name).then_some((layer, remote))
+        })
+    }
+
     /// Every fault of every file, with the file's name and text.
     pub fn faults(&self) -> impl Iterator<Item = (&Source, &Fault)> {
         self.sources
@@ -235,10 +247,14 @@ impl Config {
 
     /// The events that rules need beyond those that install registers anyway.
     pub fn needed_events(&self) -> KindSet {
-        self.rules.iter().fold(KindSet::EMPTY, |all, rule| {
-            // A rule on every event asks for no event in particular.
-            if rule.on == KindSet::ALL { all } else { all.union(rule.on) }
-        })
+        let rules = self.rules.iter().map(|rule| rule.on);
+        rules.chain(self.remotes().map(|(_, remote)| remote.events)).fold(
+            KindSet::EMPTY,
+            |all, on| {
+                // What is on every event asks for no event in particular.
+                if on == KindSet::ALL { all } else { all.union(on) }
+            },
+        )
     }
 }
 

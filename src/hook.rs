@@ -1,6 +1,7 @@
 //! The hook path on one page: read, parse, effects, decide, answer, journal.
 //!
-//! It never goes through clap and touches neither network nor TLS. Whatever happens, one JSON
+//! It never goes through clap, and touches network and TLS only for an event that a server is to be
+//! asked about. Whatever happens, one JSON
 //! object or nothing leaves on stdout, the exit status is 0 or 2, and both come before the agent's
 //! timeout: nearly every agent runs the tool when its hook fails.
 
@@ -279,6 +280,7 @@ fn journal_line(
     }
     line.rules = judgement.spoke;
     line.rewritten = judgement.answer.input.is_some() || judgement.answer.response.is_some();
+    line.remotes = judgement.remotes;
     line.notes = judgement.notes;
     if paused {
         line.notes.push("paused".into());

@@ -54,11 +54,33 @@ pub struct Line {
     /// The input or result was changed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rewritten: bool,
+    /// The servers that were asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remotes: Vec<Remote>,
     /// What went wrong on the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// How long the decision took, in milliseconds.
     pub ms: f64,
+}
+
+/// What came of asking a server.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remote {
+    /// Its name.
+    pub name: String,
+    /// The address that was asked last, without its query.
+    pub endpoint: String,
+    /// How many requests were made.
+    pub attempts: u32,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// answered, refused (a human's no), or failed.
+    pub outcome: String,
+    /// Why it failed, redacted.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cause: String,
 }
 
 impl Line {
@@ -77,6 +99,10 @@ pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
         *text = clean(text);
     }
     line.notes.iter_mut().for_each(|note| *note = clean(note));
+    for remote in &mut line.remotes {
+        remote.endpoint = clean(&remote.endpoint);
+        remote.cause = clean(&remote.cause);
+    }
     let Ok(mut bytes) = serde_json::to_vec(&line) else { return };
     bytes.push(b'\n');
     let mut options = OpenOptions::new();

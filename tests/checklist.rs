@@ -3,14 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-/// The rows of groups S0 (install), S2, S3, S4 and SX that are about local decisions, Claude Code
-/// and managing it. The others come with servers and further agents.
+/// The rows of groups S0 (install), S1 (servers), S2, S3, S4 and SX that are about decisions, Claude
+/// Code and managing it. The others come with further dialects and agents.
 fn rows() -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     let mut group = |name: &str, numbers: &[u32]| {
         rows.extend(numbers.iter().map(|number| format!("{name}-{number:02}")));
     };
     group("S0", &(22..=28).collect::<Vec<_>>());
+    group("S1", &(2..=34).chain([36, 38, 39]).collect::<Vec<_>>());
     group("S2", &(1..=32).collect::<Vec<_>>());
     group(
         "S3",
@@ -20,7 +21,7 @@ fn rows() -> Vec<String> {
         ],
     );
     group("S4", &(1..=25).collect::<Vec<_>>());
-    group("SX", &[1, 2, 3, 7, 9, 10, 11, 12, 13, 14, 15]);
+    group("SX", &[1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
     rows
 }
 

@@ -14,7 +14,7 @@ use hookctl::event::Kind;
 use hookctl::rule::Layer;
 use hookctl::rule::case;
 use hookctl::rule::condition::{KEYS, WHEN_KEYS, effect_words};
-use hookctl::rule::file::{self, RULE_KEYS, TOP_KEYS};
+use hookctl::rule::file::{self, REMOTE_KEYS, RULE_KEYS, TOP_KEYS};
 use hookctl::rule::template;
 use serde_json::Value;
 
@@ -79,6 +79,7 @@ fn the_schema_has_the_readers_keys_and_words() {
     same_keys(&definitions["rule"], RULE_KEYS.iter().chain(KEYS).collect());
     same_keys(&definitions["conditions"], KEYS.iter().collect());
     same_keys(&definitions["when"], WHEN_KEYS.iter().collect());
+    same_keys(&definitions["remote"], REMOTE_KEYS.iter().collect());
     same_keys(&definitions["test"], case::KEYS.iter().collect());
     let events: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain(["*"]).collect();
     assert_eq!(words(&definitions["event"]), events);
@@ -144,6 +145,9 @@ fn the_reference_of_rules_is_complete() {
     }
     for (key, _) in TOP_KEYS {
         named("top key", key);
+    }
+    for (key, _) in REMOTE_KEYS {
+        named("key of a server", key);
     }
     for (key, _) in case::KEYS {
         named("key of a test", key);

@@ -448,10 +448,10 @@ pub struct InitArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:\n  \
-    hookctl ping approvals    reaches for the url of [remote.approvals]\n\n\
+    hookctl ping approvals    sends a test event to each url of [remote.approvals]\n\n\
 Exit status:\n  \
-    0  up\n  \
-    1  down\n  \
+    0  each answered as its protocol wants\n  \
+    1  one did not\n  \
     2  wrong usage, or no such server")]
 pub struct PingArgs {
     /// The server's name in the config.

@@ -1,27 +1,26 @@
-//! `hookctl ping`: is a configured server there?
+//! `hookctl ping`: a test event to a configured server, and what it makes of it.
 
-use std::time::Duration;
+use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
+use serde_json::json;
 
 use super::args::PingArgs;
-use super::{Context, Exit, print};
+use super::{Context, Exit, print, visible};
 use crate::config::Config;
-use crate::remote::transport;
+use crate::dry;
+use crate::event::Kind;
+use crate::remote::{self, Request, transport};
 use crate::rule::file::Remote;
+use crate::verdict::{Answer, Verb};
 
-/// How long a server may take, as for a decision.
-const TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Reaches for every address of the server and says what came.
+/// Sends a test event to every address of the server and says what came.
 ///
 /// # Errors
-/// Where no such server is configured.
+/// Where no such server is configured, or what it is to be sent cannot be made.
 pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
     let config = Config::load(&context.paths, &context.root, None);
-    // A project's file names no server before a human has trusted it.
-    let remotes: Vec<&Remote> =
-        config.sources.iter().filter(|s| s.trusted).flat_map(|s| &s.file.remotes).collect();
+    let remotes: Vec<&Remote> = config.remotes().map(|(_, remote)| remote).collect();
     let Some(remote) = remotes.iter().find(|remote| remote.name == args.name) else {
         let known: Vec<&str> = remotes.iter().map(|remote| remote.name.as_str()).collect();
         if known.is_empty() {
@@ -29,23 +28,71 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
         }
         bail!("no server is called `{}`: there are {}", args.name, known.join(", "));
     };
-    if remote.urls.is_empty() {
-        bail!("[remote.{}] has no url", remote.name);
-    }
+    let request = test_event(context, remote);
+    let headers = transport::headers(remote, &request.home).map_err(|why| anyhow!(why))?;
+    let body = remote::dialect(remote.dialect).body(&request, remote);
     let mut exit = Exit::Ok;
     let mut out = String::new();
     for url in &remote.urls {
-        match transport::reach(url, TIMEOUT) {
-            Ok(reached) => {
-                let ms = reached.took.as_millis();
-                out.push_str(&format!("{url}  up, HTTP {} after {ms} ms\n", reached.status));
-            }
+        let start = Instant::now();
+        let came = transport::post(remote, &request.home, url, &headers, &body, remote.timeout);
+        let ms = start.elapsed().as_millis();
+        let line = match came.map_err(|failure| failure.cause).and_then(|answer| {
+            let status = answer.status;
+            let text = transport::judge_status(&answer).map_err(|failure| failure.cause)?;
+            let said =
+                said(remote, &request, &text).map_err(|why| format!("invalid answer: {why}"))?;
+            Ok(format!("up, HTTP {status} after {ms} ms: {said}"))
+        }) {
+            Ok(line) => line,
             Err(why) => {
                 exit = Exit::Found;
-                out.push_str(&format!("{url}  down: {why}\n"));
+                format!("down after {ms} ms: {why}")
             }
-        }
+        };
+        out.push_str(&format!("{}  {}\n", url.endpoint(), visible(&line)));
     }
     print(&out)?;
     Ok(exit)
+}
+
+/// A call that does nothing, marked as a test for the server.
+fn test_event(context: &Context, remote: &Remote) -> Request {
+    let cwd = context.cwd.to_string_lossy();
+    let input = json!({ "command": "true", "description": "hookctl ping" });
+    let mut payload = dry::call(Kind::PreToolUse, "Bash", input, &cwd);
+    payload.insert("session_id".into(), "hookctl-ping".into());
+    payload.insert("tool_use_id".into(), "toolu_hookctl_ping".into());
+    let mark = json!({ "test": true });
+    let (_, event) = dry::event(payload.clone(), None);
+    // Where the bytes are all there is, the mark is among them.
+    payload.insert("hookctl".into(), mark.clone());
+    let bytes = serde_json::to_vec(&payload).unwrap_or_default();
+    let home = context.paths.home.clone();
+    let request = Request::new(event, bytes, Instant::now() + remote.deadline, home);
+    Request { mark: Some(mark), ..request }
+}
+
+/// The verdict, and what the agent would be answered if no rule had anything to say.
+fn said(remote: &Remote, request: &Request, text: &str) -> Result<String, String> {
+    let event = &request.event;
+    let reply = remote::read(remote, event, text)?;
+    let word = match (&reply.input, reply.verb) {
+        (Some(_), verb) if verb.is_none_or(|verb| verb == Verb::Allow) => "modify",
+        (_, Some(verb)) => verb.name(),
+        (_, None) => "nothing to say",
+    };
+    let reply = reply.settle(remote, event);
+    let answer = Answer {
+        verb: reply.verb,
+        reason: reply.reason,
+        input: reply.input,
+        context: reply.context,
+        notice: reply.notice,
+        ..Answer::default()
+    };
+    let agent = crate::agent::by_id(event.agent).ok_or("no such agent")?;
+    let output = agent.render(event, &answer).stdout;
+    let output = if output.is_empty() { "silence".into() } else { output };
+    Ok(format!("{word}, answered with {output}"))
 }

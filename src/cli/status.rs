@@ -18,6 +18,7 @@ use crate::settings::record::Records;
 
 mod file;
 mod guards;
+mod servers;
 mod show;
 mod verify;
 
@@ -46,6 +47,7 @@ struct Report {
     packs_off: Vec<&'static str>,
     /// Shipped rules that files switch off one by one.
     rules_off: Vec<&'static str>,
+    servers: Vec<servers::Server>,
     /// Seconds since 1970; none = nothing was ever judged.
     last_event: Option<LastEvent>,
     /// Seconds since 1970, while a pause lasts.
@@ -192,7 +194,7 @@ fn gather(context: &Context) -> Report {
     let config = Config::load(&context.paths, &context.root, None);
     let config_faults = config_faults(&config);
     problems.extend(config_faults.iter().map(|fault| format!("rules: {fault}")));
-    if Config::load(&context.paths, &context.root, None).autopilot().is_some() {
+    if config.autopilot().is_some() {
         notes
             .push("autopilot: on; harmless read-only, build and test commands pass unasked".into());
     }
@@ -200,6 +202,7 @@ fn gather(context: &Context) -> Report {
     if paused_until.is_some() {
         problems.push("paused: everything passes (`hookctl resume` ends it)".into());
     }
+    notes.extend(servers::doubts(&config));
     let (packs_off, rules_off) = super::packs::switched_off(&config);
     Report {
         version: env!("CARGO_PKG_VERSION"),
@@ -212,6 +215,7 @@ fn gather(context: &Context) -> Report {
         profile: config.profile.name(),
         packs_off,
         rules_off,
+        servers: servers::servers(&config, &context.paths),
         last_event: last_event(&context.paths),
         paused_until,
         files,

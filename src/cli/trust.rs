@@ -166,11 +166,19 @@ fn show(context: &Context, source: &Source, entry: &Entry) -> String {
             let _ = writeln!(out, "    {what} {}", visible(&text).replace('\n', &indent));
         }
     }
+    let servers = servers(&source.text);
+    for (name, keys) in &servers {
+        let head = context.paint(BOLD, &format!("[remote.{}]", visible(name)));
+        let _ = writeln!(out, "\n  {head}  whole events are sent there");
+        for key in keys {
+            let _ = writeln!(out, "    {}", visible(key));
+        }
+    }
     let tables = other_tables(&source.text);
     for (what, names) in &tables {
         let _ = writeln!(out, "\n  [{what}]  {}", visible(&names.join(", ")));
     }
-    if waiting.is_empty() && tables.is_empty() {
+    if waiting.is_empty() && tables.is_empty() && servers.is_empty() {
         out.push_str("\n  nothing to approve: its rules only deny or ask, and hold already\n");
     }
     if tightens > 0 {
@@ -253,6 +261,29 @@ fn consequences(rule: &Rule) -> Vec<(&'static str, String)> {
     out
 }
 
+/// The servers that it names, with every key as it is written: where events go, and with which
+/// of the user's own secrets.
+fn servers(text: &str) -> Vec<(String, Vec<String>)> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let found = table.get_ref().iter().find(|(key, _)| key.get_ref() == "remote");
+    let servers = found.and_then(|(_, value)| value.get_ref().as_table());
+    let keys = |body: &DeTable<'_>| {
+        body.iter()
+            .map(|(key, value)| {
+                let value = text.get(value.span()).unwrap_or_default();
+                format!("{} = {value}", key.get_ref())
+            })
+            .collect()
+    };
+    let servers = servers.into_iter().flat_map(|servers| servers.iter());
+    servers
+        .map(|(name, body)| {
+            let body = body.get_ref().as_table();
+            (name.get_ref().to_string(), body.map(keys).unwrap_or_default())
+        })
+        .collect()
+}
+
 /// Tables beside the rules that count once the file is trusted.
 fn other_tables(text: &str) -> Vec<(&'static str, Vec<String>)> {
     let (table, _) = DeTable::parse_recoverable(text);
@@ -262,7 +293,7 @@ fn other_tables(text: &str) -> Vec<(&'static str, Vec<String>)> {
         let names: Vec<String> = names.map(|(name, _)| name.get_ref().to_string()).collect();
         (!names.is_empty()).then_some((what, names))
     };
-    ["remote", "program", "pack"].into_iter().filter_map(names).collect()
+    ["program", "pack"].into_iter().filter_map(names).collect()
 }
 
 /// Asks on the terminal itself, whatever stdin is.

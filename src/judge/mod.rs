@@ -2,32 +2,32 @@
 //! combine. `engine.rs` decides what matches; this file decides in which order things happen,
 //! `commands.rs` prepares what is run, `values.rs` fills templates.
 
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::act::Outcome;
 use crate::config::Config;
 use crate::effect::{self, Analysis, Place};
 use crate::engine::{self, Case, Match};
 use crate::event::{Event, Kind};
+use crate::journal;
 use crate::once;
 use crate::paths::Paths;
 use crate::rule::Profile;
 use crate::rule::concern::Call;
 use crate::rule::path::Bases;
-use crate::rule::{Layer, Otherwise, Rule, Text};
+use crate::rule::{Layer, Otherwise, Rule};
 use crate::script::Said;
 use crate::trust;
 use crate::verdict::{Answer, Verb};
 
 mod commands;
 mod rewrite;
+mod servers;
+mod tell;
 mod values;
-
-use self::commands::quote;
 
 /// The largest value that goes into an environment variable; a larger one goes into a file.
 const LARGEST_VARIABLE: usize = 100 << 10;
@@ -62,6 +62,8 @@ pub struct Judgement {
     pub rule: String,
     /// Every rule that spoke, for the journal: `user:x deny`.
     pub spoke: Vec<String>,
+    /// The servers that were asked.
+    pub remotes: Vec<journal::Remote>,
     /// What went wrong or was left undone on the way.
     pub notes: Vec<String>,
 }
@@ -77,6 +79,12 @@ struct Voice {
 /// What came of a rule's command.
 type Heard<'r, T> = (&'r Rule, T);
 
+/// An allow that comes from outside: of a hook script, of a server.
+struct Allowed<'r> {
+    rule: &'r Rule,
+    reason: String,
+}
+
 struct Judge<'a> {
     event: &'a Event,
     analysis: &'a Analysis,
@@ -84,6 +92,23 @@ struct Judge<'a> {
     world: &'a World<'a>,
     out: Judgement,
     voices: Vec<Voice>,
+    /// A human at a server has said yes.
+    approved: bool,
+}
+
+/// The call with another input than it came with.
+struct Again {
+    input: Map<String, Value>,
+    event: Event,
+    analysis: Analysis,
+    rules: Vec<Rc<Rule>>,
+}
+
+impl Again {
+    fn matches(&self, judge: &Judge<'_>) -> Vec<Match<'_>> {
+        let rules: Vec<&Rule> = self.rules.iter().map(Rc::as_ref).collect();
+        judge.matches_quietly(&rules, &self.event, &self.analysis)
+    }
 }
 
 /// Judges the event.
@@ -91,8 +116,8 @@ pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<
     let call = Call { event, analysis, place: world.place, deep: true };
     let files = config.files(&call);
     let mut rules: Vec<&Rule> = files.iter().map(Rc::as_ref).collect();
-    let mut judge =
-        Judge { event, analysis, config, world, out: Judgement::default(), voices: Vec::new() };
+    let (out, voices) = (Judgement::default(), Vec::new());
+    let mut judge = Judge { event, analysis, config, world, out, voices, approved: false };
     let mut matches = judge.matches(&rules, event, analysis);
     // No shipped rule is stronger than a deny of the files: then they need not even be read.
     let shipped = match judge.settled(&matches) {
@@ -109,46 +134,66 @@ impl<'a> Judge<'a> {
     /// Does it matter what may lie below a directory? For an allow it does, and in profile strict.
     fn looks_deep(&self, matches: &[Match<'_>]) -> bool {
         self.config.profile == Profile::Strict
-            || matches.iter().any(|m| m.rule.hook.is_some() || m.verb() == Some(Verb::Allow))
+            || self.config.remotes().any(|(_, remote)| remote.events.contains(self.event.kind))
+            || matches.iter().any(|m| {
+                m.rule.hook.is_some() || m.rule.remote.is_some() || m.verb() == Some(Verb::Allow)
+            })
     }
 
     fn run<'r>(mut self, rules: &[&'r Rule], mut matches: Vec<Match<'r>>) -> Judgement {
+        let forwards = self.forwards();
         if self.settled(&matches) {
             // A plain deny is final: nothing is run for a call that will not happen.
-            self.conclude(rules, matches, self.event, self.analysis, None);
+            self.inform(&matches, &forwards);
+            self.conclude(rules, matches, self.event, self.analysis, &[]);
             return self.out;
         }
         self.ask_circumstances(&mut matches);
         let (said, failed_runs) = self.act(&matches);
         let rewritten = self.rewrite(&matches, &said);
-        let script_allows: Vec<&Rule> = said
+        let mut allows: Vec<Allowed<'_>> = said
             .iter()
             .filter(|(_, said)| matches!(said.verb, Some((Verb::Allow, _))))
-            .map(|(rule, _)| *rule)
+            .map(|(rule, _)| Allowed { rule, reason: "The hook script allows it.".into() })
             .collect();
         self.hear(&matches, &said, &failed_runs);
         self.replace(&matches, &said);
-        match rewritten {
-            None => self.conclude(rules, matches, self.event, self.analysis, Some(&script_allows)),
-            Some(input) => {
-                let mut event = self.event.clone();
-                event.raw.insert("tool_input".into(), Value::Object(input.clone()));
-                event.input = Value::Object(input.clone());
-                let analysis = effect::analyse(&event, self.world.place);
-                // Deny and ask judge both inputs, allow only the new one.
-                self.stops(&matches, self.event, self.analysis);
-                let place = self.world.place;
-                let call = Call { event: &event, analysis: &analysis, place, deep: true };
-                let files = self.config.files(&call);
-                let shipped = self.config.shipped(Some(call));
-                let all: Vec<&Rule> = files.iter().chain(&shipped).map(Rc::as_ref).collect();
-                let again: Vec<Match<'_>> =
-                    self.matches_quietly(&all, &event, &analysis).into_iter().collect();
-                self.out.answer.input = Some(input);
-                self.conclude(&all, again, &event, &analysis, Some(&script_allows));
+        let mut again = rewritten.map(|input| self.again(&matches, input));
+        if !forwards.is_empty() || matches.iter().any(|one| one.rule.remote.is_some()) {
+            let denied = self.denied(&matches)
+                || again.as_ref().is_some_and(|again| self.denied(&again.matches(&self)));
+            if denied {
+                self.inform(&matches, &forwards);
+            } else {
+                let (input, servers) = self.consult(&matches, &forwards, again.is_some());
+                allows.extend(servers);
+                again = again.or_else(|| input.map(|input| self.again(&matches, input)));
+            }
+        }
+        match again {
+            None => self.conclude(rules, matches, self.event, self.analysis, &allows),
+            Some(again) => {
+                self.out.answer.input = Some(again.input.clone());
+                let matches = again.matches(&self);
+                let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
+                self.conclude(&rules, matches, &again.event, &again.analysis, &allows);
             }
         }
         self.out
+    }
+
+    /// The call with another input. Deny and ask judge both inputs, allow only the new one.
+    fn again(&mut self, matches: &[Match<'_>], input: Map<String, Value>) -> Again {
+        let mut event = self.event.clone();
+        event.raw.insert("tool_input".into(), Value::Object(input.clone()));
+        event.input = Value::Object(input.clone());
+        let analysis = effect::analyse(&event, self.world.place);
+        self.stops(matches, self.event, self.analysis);
+        let place = self.world.place;
+        let call = Call { event: &event, analysis: &analysis, place, deep: true };
+        let mut rules = self.config.files(&call);
+        rules.extend(self.config.shipped(Some(call)));
+        Again { input, event, analysis, rules }
     }
 
     fn matches<'r>(
@@ -220,56 +265,7 @@ impl<'a> Judge<'a> {
         trust::hash(text.as_bytes())[..24].to_string()
     }
 
-    /// Plain texts for the model and the human, and variables for later commands.
-    fn tell(&mut self, matches: &[Match<'_>]) {
-        for one in matches.iter().filter(|one| !one.observed) {
-            match &one.rule.context {
-                Some(Text::Plain(text)) => {
-                    let text = text.fill(&self.values(one, None, None));
-                    self.out.answer.context.push(text);
-                }
-                Some(Text::File(path)) => {
-                    let path = Path::new(&self.world.place.project).join(path);
-                    match read_bounded(&path) {
-                        Ok(text) => self.out.answer.context.push(text),
-                        Err(error) => self.out.notes.push(format!(
-                            "{}: {}: {error}",
-                            one.rule.name(),
-                            path.display()
-                        )),
-                    }
-                }
-                _ => {}
-            }
-            if let Some(Text::Plain(text)) = &one.rule.notify {
-                let text = text.fill(&self.values(one, None, None));
-                self.out.answer.notice.push(format!("{text} [{}]", one.rule.name()));
-            }
-            if !one.rule.env.is_empty() && !self.world.dry {
-                self.write_env(one);
-            }
-        }
-    }
-
-    fn write_env(&mut self, one: &Match<'_>) {
-        use std::io::Write as _;
-        let Some(path) = crate::env::path(crate::env::CLAUDE_ENV_FILE) else { return };
-        let mut lines = String::new();
-        for (name, value) in &one.rule.env {
-            let value = value.fill(&self.values(one, None, None));
-            lines.push_str(&format!("export {name}={}\n", quote(&value)));
-        }
-        let written = std::fs::OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&path)
-            .and_then(|mut file| file.write_all(lines.as_bytes()));
-        if let Err(error) = written {
-            self.out.notes.push(format!("{}: env file: {error}", one.rule.name()));
-        }
-    }
-
-    /// What scripts, failed commands and unreachable servers have to say.
+    /// What scripts and failed commands have to say.
     fn hear(&mut self, matches: &[Match<'_>], said: &[(&Rule, Said)], failed: &[(&Rule, Outcome)]) {
         for (rule, said) in said {
             self.out.answer.context.extend(said.context.iter().cloned());
@@ -309,13 +305,6 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        for one in matches.iter().filter(|one| !one.observed) {
-            if let Some(server) = &one.rule.remote {
-                let why = format!("The server `{server}` cannot be asked by this version.");
-                self.out.notes.push(format!("{}: {why}", one.rule.name()));
-                self.otherwise(one.rule, why);
-            }
-        }
     }
 
     fn otherwise(&mut self, rule: &Rule, why: String) {
@@ -339,6 +328,7 @@ impl<'a> Judge<'a> {
                     && one.verb().is_some_and(Verb::stops)
                     && one.rule.run.is_none()
                     && self.may_block(one.rule)
+                    && !self.is_approved(one)
             })
             .collect();
         if let Some(one) = engine::strongest(stops) {
@@ -364,12 +354,12 @@ impl<'a> Judge<'a> {
         matches: Vec<Match<'_>>,
         event: &Event,
         analysis: &Analysis,
-        script_allows: Option<&[&Rule]>,
+        outside: &[Allowed<'_>],
     ) {
         self.stops(&matches, event, analysis);
         self.ask_about_broken_config();
         if self.voices.is_empty() {
-            self.allow(rules, &matches, event, analysis, script_allows.unwrap_or_default());
+            self.allow(rules, &matches, event, analysis, outside);
         }
         let mut best: Option<&Voice> = None;
         for voice in &self.voices {
@@ -395,15 +385,15 @@ impl<'a> Judge<'a> {
         matches: &[Match<'_>],
         event: &Event,
         analysis: &Analysis,
-        script_allows: &[&Rule],
+        outside: &[Allowed<'_>],
     ) {
         let known: Vec<usize> = (0..analysis.effects.len())
             .filter(|at| analysis.effects[*at].grade != effect::Grade::Unknown)
             .collect();
-        let from_scripts: Vec<Match<'_>> = script_allows
+        let from_outside: Vec<Match<'_>> = outside
             .iter()
-            .map(|rule| Match {
-                rule,
+            .map(|one| Match {
+                rule: one.rule,
                 effects: known.clone(),
                 whole: true,
                 unknown: false,
@@ -414,7 +404,7 @@ impl<'a> Judge<'a> {
         let allows: Vec<&Match<'_>> = matches
             .iter()
             .filter(|one| !one.observed && one.verb() == Some(Verb::Allow))
-            .chain(&from_scripts)
+            .chain(&from_outside)
             .collect();
         if allows.is_empty() {
             return;
@@ -427,11 +417,13 @@ impl<'a> Judge<'a> {
             return;
         }
         if let Some(one) = engine::strongest(allows.iter().copied()) {
-            let reason = match &one.rule.verdict {
-                Some((_, template)) => {
+            let said = outside.iter().find(|said| std::ptr::eq(said.rule, one.rule));
+            let reason = match (&one.rule.verdict, said) {
+                (Some((Verb::Allow, template)), _) => {
                     template.fill(&self.values_of(event, analysis, one, None, None))
                 }
-                None => "The hook script allows it.".into(),
+                (_, Some(said)) if !said.reason.is_empty() => said.reason.clone(),
+                _ => "The server allows it.".into(),
             };
             self.voices.push(Voice {
                 verb: Verb::Allow,
@@ -479,11 +471,4 @@ impl<'a> Judge<'a> {
             once::count(&notes, &key, if blocked { before + 1 } else { 0 });
         }
     }
-}
-
-fn read_bounded(path: &Path) -> std::io::Result<String> {
-    use std::io::Read as _;
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(LARGEST_CONTEXT as u64).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,4 +1,267 @@
-//! Servers: the only part of hookctl that touches the network, and never from the hook path of an
-//! event that no server is asked about.
+//! Servers: the only part of hookctl that touches the network, and never for an event that no
+//! server is asked about.
+//!
+//! Each server is asked in a thread of its own, which is left alone when its time is up: whatever a
+//! server, a resolver or a proxy does, the agent has its answer before the deadline.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::event::{Event, Kind};
+use crate::once::{self, Claim};
+use crate::paths::Paths;
+use crate::rule::file::Remote;
+use crate::rule::file::remote::Dialect as Name;
+use crate::trust;
+
+use self::breaker::Breaker;
+use self::reply::Reply;
+use self::transport::Failure;
+
+pub mod breaker;
+mod claude_http;
+mod hooks_server;
+pub mod reply;
 pub mod transport;
+
+/// What is kept of the event's own time for the answer itself.
+const MARGIN: Duration = Duration::from_millis(50);
+/// SessionEnd gives its hooks 1.5 s in all.
+const SESSION_END: Duration = Duration::from_millis(1_200);
+/// How long a thread may need to say that its time is up.
+const GRACE: Duration = Duration::from_millis(35);
+
+/// What is asked: the same for every server, every address and every attempt.
+#[derive(Debug)]
+pub struct Request {
+    /// The event.
+    pub event: Event,
+    /// Its bytes as the agent sent them.
+    pub bytes: Vec<u8>,
+    /// The event's own id.
+    pub id: String,
+    /// Milliseconds since 1970.
+    pub timestamp: u64,
+    /// What hookctl has to add about it: that it is a test, or what a local rule said.
+    pub mark: Option<Value>,
+    /// The end of the event's time.
+    pub deadline: Instant,
+    /// The user's home directory, for `~/`.
+    pub home: PathBuf,
+}
+
+impl Request {
+    /// A new event to ask about.
+    pub fn new(event: Event, bytes: Vec<u8>, deadline: Instant, home: PathBuf) -> Request {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let timestamp = now.as_millis() as u64;
+        Request { event, bytes, id: id(timestamp), timestamp, mark: None, deadline, home }
+    }
+
+    /// When the server must have been asked.
+    fn limit(&self, remote: &Remote) -> Instant {
+        let mut whole = remote.deadline;
+        if self.event.kind == Kind::SessionEnd {
+            whole = whole.min(SESSION_END);
+        }
+        (Instant::now() + whole).min(self.deadline.checked_sub(MARGIN).unwrap_or(self.deadline))
+    }
+}
+
+/// A UUID of version 7.
+fn id(timestamp: u64) -> String {
+    use std::hash::{BuildHasher as _, RandomState};
+    // The standard library's hash keys are the system's randomness.
+    let random = || RandomState::new().hash_one(std::process::id());
+    let (a, b) = (random(), random());
+    format!(
+        "{:08x}-{:04x}-7{:03x}-{:04x}-{:012x}",
+        timestamp >> 16 & 0xffff_ffff,
+        timestamp & 0xffff,
+        a & 0xfff,
+        (b >> 48) & 0x3fff | 0x8000,
+        b & 0xffff_ffff_ffff
+    )
+}
+
+/// A protocol: an event to a request's body, and an answer's body to what it says.
+pub trait Dialect: Sync {
+    /// The body of the request.
+    fn body(&self, request: &Request, remote: &Remote) -> Vec<u8>;
+
+    /// What the answer says; its body is not empty.
+    ///
+    /// # Errors
+    /// Why it is no answer of this protocol.
+    fn read(&self, event: &Event, body: &str) -> Result<Reply, String>;
+}
+
+/// The protocol of that name.
+pub fn dialect(name: Name) -> &'static dyn Dialect {
+    match name {
+        Name::HooksServer => &hooks_server::HooksServer,
+        Name::ClaudeHttp => &claude_http::ClaudeHttp,
+    }
+}
+
+/// Reads an answer. None at all is no objection.
+///
+/// # Errors
+/// Why it is no answer of the server's protocol.
+pub fn read(remote: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+    let body = body.trim_start_matches('\u{feff}').trim();
+    if body.is_empty() {
+        return Ok(Reply::default());
+    }
+    dialect(remote.dialect).read(event, body)
+}
+
+/// What came of asking one server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The address that was asked last, without its query.
+    pub endpoint: String,
+    /// How many requests were made.
+    pub attempts: u32,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// The answer's body, or why there is none.
+    pub outcome: Result<String, String>,
+}
+
+/// How a server is to be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// For its decision.
+    Decide,
+    /// It is told of what was decided: once, and nobody waits for its answer to be better.
+    Tell,
+}
+
+/// Asks all of them at once and waits for each until its time is up.
+pub fn ask(request: Request, remotes: &[&Remote], manner: Manner, paths: &Paths) -> Vec<Asked> {
+    let start = Instant::now();
+    let request = Arc::new(request);
+    let (sender, receiver) = mpsc::channel();
+    let mut limits = Vec::new();
+    for (at, remote) in remotes.iter().enumerate() {
+        let limit = request.limit(remote);
+        limits.push(limit);
+        let (sender, request, remote) = (sender.clone(), Arc::clone(&request), (*remote).clone());
+        let paths = paths.clone();
+        thread::spawn(move || {
+            let asked = ask_one(&request, &remote, manner, &paths, limit);
+            let _ = sender.send((at, asked));
+        });
+    }
+    let late = |remote: &Remote| Asked {
+        endpoint: first(remote),
+        attempts: 1,
+        ms: start.elapsed().as_millis() as u64,
+        outcome: Err("its time is up".into()),
+    };
+    let mut out: Vec<Option<Asked>> = vec![None; remotes.len()];
+    while let Some(limit) =
+        out.iter().zip(&limits).filter(|(asked, _)| asked.is_none()).map(|(_, limit)| limit).max()
+    {
+        let left = (*limit + GRACE).saturating_duration_since(Instant::now());
+        let Ok((at, asked)) = receiver.recv_timeout(left) else { break };
+        out[at] = Some(asked);
+    }
+    out.into_iter().zip(remotes).map(|(a, remote)| a.unwrap_or_else(|| late(remote))).collect()
+}
+
+/// Asks one server, unless another registration of hookctl does so for the same event, or the
+/// server has been down.
+fn ask_one(
+    request: &Request,
+    remote: &Remote,
+    manner: Manner,
+    paths: &Paths,
+    limit: Instant,
+) -> Asked {
+    let start = Instant::now();
+    // Without a call's id, the same payload may soon come again and mean another event.
+    let named = request.event.str("tool_use_id").is_some();
+    let window = Duration::from_millis(if named { 5_000 } else { 700 });
+    let claim = once::claim(&paths.notes(), &key(request, remote, manner), window, limit);
+    if let Claim::Done(bytes) = &claim
+        && let Ok(asked) = serde_json::from_slice(bytes)
+    {
+        return asked;
+    }
+    let breaker = Breaker::of(&paths.state, remote);
+    let probe = match breaker.look() {
+        breaker::State::Closed => false,
+        breaker::State::Probe => true,
+        breaker::State::Open(why) => {
+            let outcome = Err(format!("it has been down: {why}"));
+            let asked = Asked { endpoint: first(remote), attempts: 0, ms: 0, outcome };
+            claim.done(&serde_json::to_vec(&asked).unwrap_or_default());
+            return asked;
+        }
+    };
+    let short = probe || manner == Manner::Tell || request.event.kind == Kind::SessionEnd;
+    let retries = if short { 0 } else { remote.retries };
+    let call = transport::Call { request, remote, retries, limit };
+    let mut attempts = 0;
+    let mut endpoint = first(remote);
+    let (outcome, down) = match call.run(&mut attempts, &mut endpoint) {
+        Ok(body) => {
+            breaker.close();
+            (Ok(body), None)
+        }
+        Err(Failure { cause, down, .. }) => (Err(cause.clone()), down.then_some(cause)),
+    };
+    if let Some(cause) = down {
+        breaker.open(&cause);
+    }
+    let asked = Asked { endpoint, attempts, ms: start.elapsed().as_millis() as u64, outcome };
+    claim.done(&serde_json::to_vec(&asked).unwrap_or_default());
+    asked
+}
+
+fn first(remote: &Remote) -> String {
+    remote.urls.first().map(|url| url.endpoint().to_string()).unwrap_or_default()
+}
+
+/// The name of this event at this server.
+fn key(request: &Request, remote: &Remote, manner: Manner) -> String {
+    let mut text = Vec::new();
+    let tell: &[u8] = if manner == Manner::Tell { b"tell" } else { b"ask" };
+    for part in [request.event.name.as_bytes(), &request.bytes, remote.name.as_bytes(), tell] {
+        text.extend_from_slice(part);
+        text.push(0);
+    }
+    format!("remote-{}", &trust::hash(&text)[..32])
+}
+
+/// A path of the config: `~/` is the home directory.
+pub(crate) fn at_home(path: &Path, home: &Path) -> PathBuf {
+    path.strip_prefix("~").map_or_else(|_| path.to_path_buf(), |rest| home.join(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn s1_04_ids_are_unique_and_of_version_7() {
+        let ids: BTreeSet<String> = (0..1000).map(|_| id(1_795_183_819_000)).collect();
+        assert_eq!(ids.len(), 1000);
+        for id in ids {
+            let parts: Vec<&str> = id.split('-').collect();
+            let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+            assert_eq!(lengths, [8, 4, 4, 4, 12], "{id}");
+            assert!(id.starts_with("01a1f9") && parts[2].starts_with('7'), "{id}");
+            assert!(parts[3].starts_with(['8', '9', 'a', 'b']), "{id}");
+        }
+    }
+}

@@ -16,9 +16,11 @@ use crate::event::{Kind, KindSet};
 use crate::verdict::Verb;
 
 mod check;
+pub mod remote;
 mod tables;
 
-pub use self::tables::{Autopilot, JournalConfig, Override, Remote};
+pub use self::remote::{REMOTE_KEYS, Remote};
+pub use self::tables::{Autopilot, JournalConfig, Override};
 
 use self::check::{check_regexes, check_rule};
 use self::tables::{MODES, SEVERITIES, read_autopilot, read_journal, read_override, read_packs};
@@ -182,13 +184,7 @@ fn top(
         "remote" => {
             if let Some(table) = r.table(value, "remote") {
                 for (name, body) in table {
-                    let mut remote = Remote { name: name.get_ref().to_string(), urls: Vec::new() };
-                    if let Some(body) = r.table(body, "remote")
-                        && let Some(url) = body.get("url")
-                    {
-                        remote.urls = r.strings(url).into_iter().map(|(text, _)| text).collect();
-                    }
-                    file.remotes.push(remote);
+                    file.remotes.extend(remote::read_remote(name, body, r));
                 }
             }
         }

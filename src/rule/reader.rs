@@ -389,12 +389,25 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// How many errors were noted so far.
+    pub(super) fn errors(&self) -> usize {
+        self.faults.iter().filter(|fault| fault.gravity == Gravity::Error).count()
+    }
+
     /// The events of `on`.
     pub(super) fn events(&mut self, value: &Spanned<DeValue<'_>>, rule: &mut Rule) {
+        let named = self.kinds(value);
+        rule.on_named = named.is_some();
+        rule.on = named.unwrap_or(KindSet::ALL);
+    }
+
+    /// Event names, or `"*"`; None where none is named.
+    pub(super) fn kinds(&mut self, value: &Spanned<DeValue<'_>>) -> Option<KindSet> {
+        let mut out = None;
         for (text, span) in self.strings(value) {
-            rule.on_named = true;
+            let set = out.get_or_insert(KindSet::EMPTY);
             match Kind::from_name(&text) {
-                Kind::Other if text == "*" => rule.on = KindSet::ALL,
+                Kind::Other if text == "*" => *set = KindSet::ALL,
                 Kind::Other => {
                     let names = Kind::ALL.iter().map(|kind| kind.name());
                     let hint = did_you_mean(&text, names)
@@ -402,14 +415,12 @@ impl<'t> Reader<'t> {
                         .or_else(|| Some("`hookctl explain --event NAME` shows each".into()));
                     self.fault("unknown-event", format!("`{text}` is no event"), hint, span);
                     // Which one was meant is not known, so all of them are asked about.
-                    rule.on = KindSet::ALL;
+                    *set = KindSet::ALL;
                 }
-                kind => rule.on.insert(kind),
+                kind => set.insert(kind),
             }
         }
-        if rule.on.is_empty() {
-            rule.on = KindSet::ALL;
-        }
+        out
     }
 }
 

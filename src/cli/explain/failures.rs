@@ -111,12 +111,29 @@ pub static FAILURES: &[Failure] = &[
     all("`context = { run }` or `{ file }` fails", "nothing is told; a note in the journal"),
     all("`notify = { run }` fails", "nothing; a note in the journal"),
     all(
-        "a `remote` server does not answer",
+        "a server that a rule asks (`remote`) cannot be asked, does not answer in time, or answers \
+         what makes no sense",
         "the rule's `otherwise`: ask (the default), deny or silent",
+    ),
+    Failure {
+        what: "the same with a server that is asked about whole `events`",
+        tool_call: "`fail_open`: silence (the default), or deny",
+        dialog: "`fail_open`: silence (the default), or deny",
+        other: "`fail_open`: silence (the default), or block; a stop once; nothing where nothing \
+                can be blocked",
+    },
+    all(
+        "a server was down for a whole event",
+        "the same at once, without asking; every 30 s one event tries it again",
+    ),
+    all(
+        "a human at a server (`human`) was asked and does not answer",
+        "the same; nobody is asked twice",
     ),
     all(
         "hookctl's own deadline: a second before the agent's timeout",
-        "commands still running are killed and count as over their limit",
+        "commands still running are killed and count as over their limit; servers count as not \
+         answering 50 ms earlier",
     ),
     Failure {
         what: "the verdict is one that the event cannot express",

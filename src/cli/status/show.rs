@@ -61,6 +61,9 @@ pub(super) fn show(context: &Context, report: &Report) -> String {
             line(what, &install::fold(off, 70, &" ".repeat(12)));
         }
     }
+    for server in &report.servers {
+        line("server", &server.line());
+    }
     let last = match &report.last_event {
         None => "none yet".to_string(),
         Some(last) => {
@@ -87,7 +90,7 @@ pub(super) fn show(context: &Context, report: &Report) -> String {
     text
 }
 
-fn ago(seconds: i64) -> String {
+pub(super) fn ago(seconds: i64) -> String {
     match seconds {
         ..60 => "less than a minute ago".into(),
         60..3600 => format!("{} min ago", seconds / 60),

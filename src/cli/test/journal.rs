@@ -100,7 +100,8 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
             let value = dry::input(&call.tool, &call.what, &str::to_string);
             let payload = dry::call(call.kind, &call.tool, value, &call.cwd);
             let new = ground.judge(dry::event(payload, None), ground.at(&call.cwd)).judgement;
-            let runs = new.notes.iter().any(|note| note.starts_with("would run"));
+            let runs =
+                new.notes.iter().any(|n| n.starts_with("would run") || n.starts_with("would ask"));
             let is_unseen = |spoke: &String| {
                 let name = spoke.split(' ').next().unwrap_or_default();
                 unseen.iter().any(|rule| rule == name)
@@ -108,7 +109,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
             let new_unseen = new.spoke.iter().any(is_unseen);
             for old in olds {
                 let why = if runs {
-                    "where a rule runs a command"
+                    "where a rule runs a command or asks a server"
                 } else if new_unseen || old.spoke.iter().any(is_unseen) {
                     "where a rule looks at more than the journal holds"
                 } else {

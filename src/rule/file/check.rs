@@ -54,6 +54,15 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
             check_verbs(rule, written, span, r);
         }
     }
+    if rule.remote.is_some() && matches!(rule.verdict, Some((Verb::Deny | Verb::Halt, _))) {
+        let message = "`remote` beside a deny has no effect: a deny is final".into();
+        r.warn(
+            "unused-key",
+            message,
+            Some("take the deny out: the server gives it".into()),
+            id.clone(),
+        );
+    }
     if seen.dialect.is_some() && rule.hook.is_none() {
         r.warn("unused-key", "`dialect` belongs to `hook`".into(), None, id.clone());
     }

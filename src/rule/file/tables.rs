@@ -42,15 +42,6 @@ pub struct Autopilot {
     pub also: Vec<CommandPattern>,
 }
 
-/// A server that can be asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Remote {
-    /// Its name.
-    pub name: String,
-    /// Where it is, in the order in which it is tried.
-    pub urls: Vec<String>,
-}
-
 /// What is kept of decisions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JournalConfig {

@@ -1,0 +1,247 @@
+//! Servers in the judgement: which are asked about an event, and what their answers do to it.
+//!
+//! Local rules come first and a local deny is final. A server can always tighten. Its allow counts
+//! like that of a hook script, and lifts an ask only where a human answers there.
+
+use serde_json::{Map, Value, json};
+
+use super::{Allowed, Judge};
+use crate::engine::Match;
+use crate::journal;
+use crate::remote::reply::{Reply, fails_closed};
+use crate::remote::{self, Asked, Manner, Request};
+use crate::rule::file::Remote;
+use crate::rule::{Layer, Otherwise, Rule};
+use crate::verdict::Verb;
+
+/// What servers say in a journal when they are not asked, but would be.
+const WOULD: &str = "would ask";
+
+/// A server and on whose behalf it is asked: the rules, strongest layer first.
+struct Wanted<'a, 'r> {
+    remote: &'a Remote,
+    rules: Vec<&'r Rule>,
+}
+
+impl<'a> Judge<'a> {
+    /// A rule for each server that is asked about this event whatever the rules say.
+    pub(super) fn forwards(&self) -> Vec<Rule> {
+        let kind = self.event.kind;
+        let all = self.config.remotes();
+        let wanted = all.filter(|(_, one)| one.events.contains(kind) && !self.world.paused);
+        wanted
+            .map(|(layer, one)| Rule {
+                id: format!("remote.{}", one.name),
+                layer: Some(layer),
+                on: one.events,
+                remote: Some(one.name.clone()),
+                otherwise: match one.fail_open || !fails_closed(kind) {
+                    true => Otherwise::Silent,
+                    false => Otherwise::Deny,
+                },
+                repeat: 1,
+                ..Rule::default()
+            })
+            .collect()
+    }
+
+    /// Asks the servers that this event needs. Returns the new input that one of them wants, and who
+    /// allows the call. `changed`: local rules rewrote the input, which no server has seen.
+    pub(super) fn consult<'r>(
+        &mut self,
+        matches: &[Match<'r>],
+        forwards: &'r [Rule],
+        changed: bool,
+    ) -> (Option<Map<String, Value>>, Vec<Allowed<'r>>) {
+        let wanted = self.wanted(matches, forwards, false);
+        if wanted.is_empty() {
+            return (None, Vec::new());
+        }
+        let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
+        let answers = remote::ask(self.request(None), &remotes, Manner::Decide, self.world.paths);
+        let mut input = None;
+        let mut allows = Vec::new();
+        let mut approved = None;
+        for (one, asked) in wanted.iter().zip(answers) {
+            let read = |body: &String| remote::read(one.remote, self.event, body);
+            let reply = asked.outcome.as_ref().map_err(String::clone).and_then(read);
+            self.record(one.remote, &asked, reply.as_ref());
+            let Some(&rule) = one.rules.first() else { continue };
+            match reply {
+                Ok(reply) => {
+                    let reply = reply.settle(one.remote, self.event);
+                    let verb = reply.verb.filter(|verb| *verb != Verb::Allow || !changed);
+                    let reason = reply.reason.clone();
+                    let new = self.take(rule, reply, changed);
+                    if new.is_some() && input.is_some() {
+                        let why = "Two servers change the input of this call.".to_string();
+                        self.voice(rule, Verb::Deny, why);
+                    }
+                    input = new.or(input);
+                    match verb {
+                        Some(Verb::Allow) if one.remote.human => approved = Some((rule, reason)),
+                        Some(Verb::Allow) => allows.push(Allowed { rule, reason }),
+                        _ => {}
+                    }
+                }
+                Err(why) => one.rules.iter().for_each(|rule| self.unanswered(rule, &why)),
+            }
+        }
+        if let Some((rule, reason)) = approved {
+            // The human has been asked; the administrator's questions are not theirs to answer.
+            self.voices.retain(|one| one.verb != Verb::Ask || one.layer == Layer::Managed);
+            self.approved = true;
+            self.voice(rule, Verb::Allow, reason);
+        }
+        (input, allows)
+    }
+
+    /// Tells the servers that want to know of local denies.
+    pub(super) fn inform(&mut self, matches: &[Match<'_>], forwards: &[Rule]) {
+        let wanted = self.wanted(matches, forwards, true);
+        if wanted.is_empty() {
+            return;
+        }
+        let denies = |verb| matches!(verb, Some(Verb::Deny | Verb::Halt));
+        let voice = self.voices.iter().find(|voice| denies(Some(voice.verb)));
+        let found = matches.iter().find(|one| !one.observed && denies(one.verb()));
+        let rule = found.map(|one| one.rule.name()).or(voice.map(|voice| voice.rule.clone()));
+        let mark = json!({ "verdict": Verb::Deny.name(), "rule": rule });
+        let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
+        let request = self.request(Some(mark));
+        let answers = remote::ask(request, &remotes, Manner::Tell, self.world.paths);
+        for (one, asked) in wanted.iter().zip(answers) {
+            self.record(one.remote, &asked, Ok(&Reply::default()));
+        }
+    }
+
+    /// The servers that rules name and those of `forwards`, each once.
+    fn wanted<'r>(
+        &mut self,
+        matches: &[Match<'r>],
+        forwards: &'r [Rule],
+        audit: bool,
+    ) -> Vec<Wanted<'a, 'r>> {
+        let config = self.config;
+        let mut out: Vec<Wanted<'a, 'r>> = Vec::new();
+        let named = matches.iter().filter(|one| !one.observed).map(|one| one.rule);
+        for rule in named.chain(forwards) {
+            let Some(name) = &rule.remote else { continue };
+            let found = config.remotes().find(|(_, one)| one.name == *name);
+            let Some((_, remote)) = found.filter(|(_, one)| one.audit || !audit) else {
+                if found.is_none() && !audit {
+                    self.unanswered(rule, &format!("there is no [remote.{name}]"));
+                }
+                continue;
+            };
+            if self.world.dry {
+                let note = format!("{WOULD}: [remote.{name}]");
+                if !self.out.notes.contains(&note) {
+                    self.out.notes.push(note);
+                }
+            } else if let Some(known) = out.iter_mut().find(|one| one.remote.name == *name) {
+                known.rules.push(rule);
+            } else {
+                out.push(Wanted { remote, rules: vec![rule] });
+            }
+        }
+        out.iter_mut()
+            .for_each(|one| one.rules.sort_by_key(|rule| std::cmp::Reverse(rule.layer())));
+        out
+    }
+
+    fn request(&self, mark: Option<Value>) -> Request {
+        let bytes = self.world.stdin.to_vec();
+        let home = self.world.paths.home.clone();
+        let request = Request::new(self.event.clone(), bytes, self.world.deadline, home);
+        Request { mark, ..request }
+    }
+
+    /// Takes over what the server said, but for an allow; the input that it wants.
+    fn take(&mut self, rule: &Rule, reply: Reply, changed: bool) -> Option<Map<String, Value>> {
+        let name = rule.name();
+        self.out.notes.extend(reply.notes.iter().map(|note| format!("{name}: {note}")));
+        self.out.answer.context.extend(reply.context);
+        self.out.answer.notice.extend(reply.notice);
+        self.out.answer.suppress |= reply.suppress;
+        if let Some(verb) = reply.verb.filter(|verb| *verb != Verb::Allow) {
+            // An agent that could not stop while a server says no would never stop.
+            if verb == Verb::Halt || self.may_block(rule) {
+                self.voice(rule, verb, reply.reason);
+            } else {
+                self.out.notes.push(format!("{name}: the stop was blocked once already"));
+            }
+        }
+        if let Some(response) = reply.response {
+            match self.out.answer.response {
+                None => self.out.answer.response = Some(response),
+                // What a local rule took out must not come back.
+                Some(_) => {
+                    self.out.notes.push(format!("{name}: a rule changed the result already"))
+                }
+            }
+        }
+        if reply.input.is_some() && changed {
+            let why = "The server changes the input of this call, and a rule does so too.";
+            self.voice(rule, Verb::Deny, why.into());
+            return None;
+        }
+        reply.input
+    }
+
+    /// What a server that cannot be asked amounts to for the rule.
+    fn unanswered(&mut self, rule: &Rule, why: &str) {
+        let name = rule.name();
+        self.out.notes.push(format!("{name}: {why}"));
+        let forwarded = rule.id.contains('.');
+        if rule.otherwise != Otherwise::Silent && !self.may_block(rule) {
+            self.out.notes.push(format!("{name}: the stop was blocked once already"));
+            return;
+        }
+        let server = rule.remote.as_deref().unwrap_or_default();
+        self.otherwise(
+            rule,
+            match forwarded {
+                true => "Server unavailable, failing closed".into(),
+                false => format!("The server `{server}` cannot be asked: {why}."),
+            },
+        );
+    }
+
+    /// A line of the journal.
+    fn record(&mut self, remote: &Remote, asked: &Asked, reply: Result<&Reply, &String>) {
+        let no = reply.is_ok_and(|reply| matches!(reply.verb, Some(Verb::Deny | Verb::Halt)));
+        let outcome = match (&asked.outcome, reply) {
+            (Err(_), _) | (_, Err(_)) => "failed",
+            _ if no && remote.human => "refused",
+            _ => "answered",
+        };
+        let cause = asked.outcome.as_ref().err().or(reply.err());
+        self.out.remotes.push(journal::Remote {
+            name: remote.name.clone(),
+            endpoint: asked.endpoint.clone(),
+            attempts: asked.attempts,
+            ms: asked.ms,
+            outcome: outcome.into(),
+            cause: cause.cloned().unwrap_or_default(),
+        });
+    }
+
+    /// Is the call denied already, by rules or by what they ran?
+    pub(super) fn denied(&self, matches: &[Match<'_>]) -> bool {
+        let denies = |verb| matches!(verb, Some(Verb::Deny | Verb::Halt));
+        self.voices.iter().any(|voice| denies(Some(voice.verb)))
+            || matches.iter().any(|one| {
+                !one.observed
+                    && denies(one.verb())
+                    && one.rule.run.is_none()
+                    && self.may_block(one.rule)
+            })
+    }
+
+    /// Has a human at a server said yes to what this rule asks about?
+    pub(super) fn is_approved(&self, one: &Match<'_>) -> bool {
+        let locked = one.rule.lock && one.rule.layer() == Layer::Managed;
+        self.approved && one.verb() == Some(Verb::Ask) && !locked
+    }
+}

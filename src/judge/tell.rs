@@ -1,0 +1,67 @@
+//! What rules tell beside their verdicts: texts for the model and the human, variables for the
+//! agent's later commands.
+
+use std::path::Path;
+
+use super::commands::quote;
+use super::{Judge, LARGEST_CONTEXT};
+use crate::engine::Match;
+use crate::rule::Text;
+
+impl Judge<'_> {
+    /// Plain texts for the model and the human, and variables for later commands.
+    pub(super) fn tell(&mut self, matches: &[Match<'_>]) {
+        for one in matches.iter().filter(|one| !one.observed) {
+            match &one.rule.context {
+                Some(Text::Plain(text)) => {
+                    let text = text.fill(&self.values(one, None, None));
+                    self.out.answer.context.push(text);
+                }
+                Some(Text::File(path)) => {
+                    let path = Path::new(&self.world.place.project).join(path);
+                    match read_bounded(&path) {
+                        Ok(text) => self.out.answer.context.push(text),
+                        Err(error) => self.out.notes.push(format!(
+                            "{}: {}: {error}",
+                            one.rule.name(),
+                            path.display()
+                        )),
+                    }
+                }
+                _ => {}
+            }
+            if let Some(Text::Plain(text)) = &one.rule.notify {
+                let text = text.fill(&self.values(one, None, None));
+                self.out.answer.notice.push(format!("{text} [{}]", one.rule.name()));
+            }
+            if !one.rule.env.is_empty() && !self.world.dry {
+                self.write_env(one);
+            }
+        }
+    }
+
+    fn write_env(&mut self, one: &Match<'_>) {
+        use std::io::Write as _;
+        let Some(path) = crate::env::path(crate::env::CLAUDE_ENV_FILE) else { return };
+        let mut lines = String::new();
+        for (name, value) in &one.rule.env {
+            let value = value.fill(&self.values(one, None, None));
+            lines.push_str(&format!("export {name}={}\n", quote(&value)));
+        }
+        let written = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(lines.as_bytes()));
+        if let Err(error) = written {
+            self.out.notes.push(format!("{}: env file: {error}", one.rule.name()));
+        }
+    }
+}
+
+fn read_bounded(path: &Path) -> std::io::Result<String> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(LARGEST_CONTEXT as u64).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,139 @@
+//! The circuit breaker: a server that was down for one event is not waited for at the next.
+//!
+//! One small file per server in the state directory. While it is there, events get the failure
+//! answer at once; every half minute one of them tries the server again.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use crate::journal::create_private_dir;
+use crate::rule::file::Remote;
+use crate::trust;
+
+/// How long a server is left alone, in milliseconds.
+const PAUSE: u64 = 30_000;
+
+/// What the file holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Since when the server is down, in milliseconds since 1970.
+    pub since: u64,
+    /// When it was last tried.
+    pub tried: u64,
+    /// What was wrong.
+    pub cause: String,
+}
+
+/// What is to be done with an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Ask.
+    Closed,
+    /// Ask once: it is time to look again.
+    Probe,
+    /// Do not ask, for this reason.
+    Open(String),
+}
+
+/// The breaker of one server.
+#[derive(Debug)]
+pub struct Breaker {
+    path: PathBuf,
+}
+
+impl Breaker {
+    /// Of that server, wherever it was configured: the same name may mean another elsewhere.
+    pub fn of(state: &Path, remote: &Remote) -> Breaker {
+        let urls: Vec<&str> = remote.urls.iter().map(|url| url.text.as_str()).collect();
+        let hash = &trust::hash(urls.join(" ").as_bytes())[..8];
+        Breaker { path: state.join(format!("remote-{}-{hash}.json", remote.name)) }
+    }
+
+    /// What is known of it; None = nothing is wrong. A file that cannot be read says nothing.
+    pub fn note(&self) -> Option<Note> {
+        serde_json::from_slice(&fs::read(&self.path).ok()?).ok()
+    }
+
+    /// May it be asked? Notes that it is tried.
+    pub fn look(&self) -> State {
+        let Some(note) = self.note() else { return State::Closed };
+        let now = now();
+        // A clock that was set back must not keep it open.
+        if now.abs_diff(note.tried) < PAUSE {
+            return State::Open(note.cause);
+        }
+        self.write(&Note { tried: now, ..note });
+        State::Probe
+    }
+
+    /// It was down for a whole event.
+    pub fn open(&self, cause: &str) {
+        let now = now();
+        let since = self.note().map_or(now, |note| note.since);
+        self.write(&Note { since, tried: now, cause: cause.into() });
+    }
+
+    /// It answered.
+    pub fn close(&self) {
+        let _ = fs::remove_file(&self.path);
+    }
+
+    fn write(&self, note: &Note) {
+        let Some(dir) = self.path.parent() else { return };
+        let draft = self.path.with_extension(format!("{}.tmp", std::process::id()));
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            options.mode(0o600);
+        }
+        let written = create_private_dir(dir)
+            .and_then(|()| options.open(&draft))
+            .and_then(|mut file| file.write_all(&serde_json::to_vec(note).unwrap_or_default()))
+            .and_then(|()| fs::rename(&draft, &self.path));
+        if written.is_err() {
+            let _ = fs::remove_file(draft);
+        }
+    }
+}
+
+/// Milliseconds since 1970.
+pub fn now() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    now.as_millis() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_opens_waits_probes_and_closes() {
+        let dir = tempfile::tempdir().unwrap();
+        let breaker = Breaker { path: dir.path().join("state/remote-x-0.json") };
+        assert_eq!(breaker.look(), State::Closed);
+        breaker.open("connection refused");
+        assert_eq!(breaker.look(), State::Open("connection refused".into()));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = fs::metadata(&breaker.path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        let mut note = breaker.note().unwrap();
+        note.tried -= PAUSE;
+        breaker.write(&note);
+        assert_eq!(breaker.look(), State::Probe);
+        assert!(matches!(breaker.look(), State::Open(_)), "one probe, then it waits again");
+        let since = note.since;
+        breaker.open("HTTP 503");
+        assert_eq!(breaker.note().unwrap().since, since);
+        breaker.close();
+        assert_eq!(breaker.look(), State::Closed);
+    }
+}

@@ -1,0 +1,153 @@
+//! What Claude Code's own `http` hooks speak: the agent's bytes as they are, and an answer with the
+//! schema of a command hook's, which counts only if the agent would take it.
+
+use serde_json::{Map, Value};
+
+use super::reply::Reply;
+use super::{Dialect, Request};
+use crate::event::{Event, Kind};
+use crate::rule::file::Remote;
+use crate::verdict::Verb;
+
+pub(super) struct ClaudeHttp;
+
+/// What hookctl hands on of `hookSpecificOutput`.
+const KNOWN: &[&str] = &[
+    "hookEventName",
+    "permissionDecision",
+    "permissionDecisionReason",
+    "updatedInput",
+    "additionalContext",
+    "decision",
+    "updatedToolOutput",
+    "updatedMCPToolOutput",
+];
+
+impl Dialect for ClaudeHttp {
+    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
+        request.bytes.clone()
+    }
+
+    fn read(&self, event: &Event, body: &str) -> Result<Reply, String> {
+        let answer: Map<String, Value> =
+            serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
+        let mut reply = Reply::default();
+        let reason = text(&answer, "reason")?.unwrap_or_default();
+        reply.notice.extend(text(&answer, "systemMessage")?);
+        reply.suppress = flag(&answer, "suppressOutput")?.unwrap_or(false);
+        match text(&answer, "decision")?.as_deref() {
+            Some("block") => (reply.verb, reply.reason) = (Some(Verb::Deny), reason.clone()),
+            // Still in the schema, and does nothing.
+            None | Some("approve") => {}
+            Some(_) => return Err("an unknown decision".into()),
+        }
+        for key in ["async", "asyncTimeout", "terminalSequence"] {
+            if answer.contains_key(key) {
+                reply.notes.push(format!("`{key}` is not handed on"));
+            }
+        }
+        match answer.get("hookSpecificOutput") {
+            None => {}
+            Some(Value::Object(specific)) => read_specific(specific, event, &mut reply)?,
+            Some(_) => return Err("a hookSpecificOutput that is no object".into()),
+        }
+        let stop_reason = text(&answer, "stopReason")?;
+        if flag(&answer, "continue")? == Some(false) {
+            reply.verb = Some(Verb::Halt);
+            let told =
+                if reply.reason.is_empty() { reason } else { std::mem::take(&mut reply.reason) };
+            reply.reason = stop_reason.unwrap_or(told);
+        }
+        if matches!(reply.verb, Some(Verb::Deny | Verb::Halt)) && reply.reason.trim().is_empty() {
+            reply.reason = "Blocked by server".into();
+        }
+        Ok(reply)
+    }
+}
+
+fn read_specific(
+    specific: &Map<String, Value>,
+    event: &Event,
+    reply: &mut Reply,
+) -> Result<(), String> {
+    if text(specific, "hookEventName")?.as_deref() != Some(event.name.as_str()) {
+        return Err("its hookEventName is not this event's".into());
+    }
+    let why = text(specific, "permissionDecisionReason")?;
+    let verb = match text(specific, "permissionDecision")?.as_deref() {
+        None => None,
+        Some("allow") => Some(Verb::Allow),
+        Some("deny") => Some(Verb::Deny),
+        Some("ask") => Some(Verb::Ask),
+        Some("defer") => Some(Verb::Defer),
+        Some(_) => return Err("an unknown permissionDecision".into()),
+    };
+    let mut input = specific.get("updatedInput");
+    let mut told = verb.map(|verb| (verb, why));
+    if let Some(decision) = specific.get("decision") {
+        let Value::Object(decision) = decision else {
+            return Err("a decision that is no object".into());
+        };
+        let interrupt = flag(decision, "interrupt")? == Some(true);
+        let verb = match text(decision, "behavior")?.as_deref() {
+            Some("allow") => Verb::Allow,
+            Some("deny") if interrupt => Verb::Halt,
+            Some("deny") => Verb::Deny,
+            _ => return Err("an unknown behavior".into()),
+        };
+        if event.kind != Kind::PermissionRequest {
+            return Err("a `decision` that this event does not have".into());
+        }
+        input = decision.get("updatedInput").or(input);
+        if told.as_ref().is_none_or(|(other, _)| verb > *other) {
+            told = Some((verb, text(decision, "message")?));
+        }
+        if decision.contains_key("updatedPermissions") {
+            reply.notes.push("`updatedPermissions` is not handed on".into());
+        }
+    }
+    if let Some((verb, why)) = told
+        && reply.verb.is_none_or(|other| verb > other)
+    {
+        reply.verb = Some(verb);
+        reply.explicit = verb == Verb::Allow;
+        reply.reason = why.unwrap_or_default();
+    }
+    match input {
+        None => {}
+        Some(Value::Object(_)) if !event.kind.is_gate() => {
+            reply.notes.push(format!("{} has no input to change", event.name));
+        }
+        // Whole, as the agent takes it.
+        Some(Value::Object(new)) => {
+            reply.input = Some(new).filter(|new| event.input.as_object() != Some(*new)).cloned();
+        }
+        Some(_) => return Err("an updatedInput that is no object".into()),
+    }
+    reply.context.extend(text(specific, "additionalContext")?);
+    reply.response = specific
+        .get("updatedToolOutput")
+        .or_else(|| specific.get("updatedMCPToolOutput"))
+        .filter(|value| event.kind == Kind::PostToolUse && !value.is_null())
+        .cloned();
+    let others = specific.keys().filter(|key| !KNOWN.contains(&key.as_str()));
+    reply.notes.extend(others.map(|key| format!("`{key}` is not handed on")));
+    Ok(())
+}
+
+/// A text, where it is there; the agent drops an answer with anything else in its place.
+fn text(map: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
+    match map.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("`{key}` is no text")),
+    }
+}
+
+fn flag(map: &Map<String, Value>, key: &str) -> Result<Option<bool>, String> {
+    match map.get(key) {
+        None => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(format!("`{key}` is neither true nor false")),
+    }
+}

@@ -1,0 +1,49 @@
+//! Servers, asked by whole processes: what is sent, what an answer does, and that no fault of a server
+//! hurts: the documented verdict, in time, with the documented number of requests, no secret told.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+#[path = "remote/answers.rs"]
+mod answers;
+#[path = "remote/faults.rs"]
+mod faults;
+#[path = "remote/judgement.rs"]
+mod judgement;
+#[path = "remote/sent.rs"]
+mod sent;
+#[path = "remote/server.rs"]
+mod server;
+
+use server::{Home, Play, Server, answer_of, finish, ok, status};
+
+/// Small times, so that tests need not wait.
+const TIMES: &str = "timeout_ms = 400\nretry_count = 2\nretry_delay_ms = 30\ndeadline_ms = 1400";
+const CLOSED: &str = "Server unavailable, failing closed";
+
+fn bash(command: &str) -> Value {
+    json!({
+        "session_id": "s-1", "transcript_path": "/t.jsonl", "cwd": "/", "permission_mode": "default",
+        "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": { "command": command, "description": "d" }, "tool_use_id": "toolu_1"
+    })
+}
+
+fn event(name: &str, more: Value) -> Value {
+    let mut payload = json!({ "session_id": "s-1", "cwd": "/", "hook_event_name": name });
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    payload
+}
+
+/// A config whose server gets those events.
+fn forward(url: &str, more: &str) -> String {
+    format!("[remote.x]\nurl = \"{url}\"\nevents = \"*\"\n{TIMES}\n{more}\n")
+}
+
+/// What the answer says of a tool call.
+fn verdict(answer: &Value) -> (&str, &str) {
+    let specific = &answer["hookSpecificOutput"];
+    let text = |key: &str| specific[key].as_str().unwrap_or_default();
+    (text("permissionDecision"), text("permissionDecisionReason"))
+}

@@ -1,0 +1,274 @@
+//! Faults of servers: what is answered, after how many requests, and when.
+
+use super::*;
+
+/// A fault, how many requests it costs with two retries, and whether it is a matter of time.
+fn faults() -> Vec<(&'static str, Vec<Play>, usize)> {
+    vec![
+        ("stall", vec![Play::Stall], 3),
+        ("slow drip (F13)", vec![Play::Drip], 3),
+        ("reset before the request", vec![Play::ResetBefore], 3),
+        ("reset after the request", vec![Play::ResetAfter], 3),
+        ("half the headers (F15)", vec![Play::HalfHeaders], 3),
+        ("400 (F5)", vec![status(400)], 1),
+        ("401", vec![status(401)], 1),
+        ("404", vec![status(404)], 1),
+        ("408", vec![status(408)], 3),
+        (
+            "429, later than there is time",
+            vec![Play::Answer(429, "retry-after: 60\r\n", String::new())],
+            1,
+        ),
+        ("500 with an allow (F12)", vec![status(500)], 3),
+        ("503", vec![status(503)], 3),
+        (
+            "503 for an hour (F4)",
+            vec![Play::Answer(503, "Retry-After: 3600\r\n", String::new())],
+            1,
+        ),
+        ("HTML (F6)", vec![ok("<html></html>")], 1),
+        ("a list (F7)", vec![ok("[]")], 1),
+        ("a text (F7)", vec![ok("\"ok\"")], 1),
+        ("null (F7)", vec![ok("null")], 1),
+        ("broken JSON", vec![ok("{\"decision\":")], 1),
+        ("modify without data (F10)", vec![ok(r#"{"decision":"modify"}"#)], 1),
+        ("an unknown decision (F11)", vec![ok(r#"{"decision":"maybe"}"#)], 1),
+        ("5 MiB (F14)", vec![ok(&format!("{{\"reason\":\"{}\"}}", "x".repeat(5 << 20)))], 1),
+        ("no HTTP", vec![Play::Raw(b"SSH-2.0-x\r\n\r\n")], 1),
+        (
+            "redirect",
+            vec![Play::Answer(302, "location: http://127.0.0.1:1/\r\n", String::new())],
+            1,
+        ),
+        ("redirect 307", vec![Play::Answer(307, "location: /other\r\n", String::new())], 1),
+    ]
+}
+
+#[test]
+fn s1_24_s1_25_s1_27_s1_30_s1_31_s1_32_s1_33_no_fault_of_a_server_hurts() {
+    // A few at a time: each starts processes of its own, and time counts.
+    for some in faults().chunks(4) {
+        std::thread::scope(|scope| {
+            for (what, plays, requests) in some {
+                scope.spawn(move || one_fault(what, Some(plays.clone()), *requests));
+            }
+        });
+    }
+    one_fault("nobody listens (F1)", None, 3);
+}
+
+fn one_fault(what: &str, plays: Option<Vec<Play>>, requests: usize) {
+    let secret = "tok-abcdefghij0123456789";
+    let rule = "[rule.r]\ntool = \"Bash\"\nremote = \"x\"\n";
+    let settings = [
+        ("fail_open = true", true, "", String::new()),
+        ("fail_open = false", true, "deny", format!("{CLOSED} [user:remote.x]")),
+        ("", false, "ask", "The server `x` cannot be asked".into()),
+        ("otherwise = \"deny\"", false, "deny", "The server `x` cannot be asked".into()),
+        ("otherwise = \"silent\"", false, "", String::new()),
+    ];
+    for (setting, forwarded, verb, reason) in settings {
+        let server = plays.clone().map(Server::start);
+        let url = server.as_ref().map_or_else(Server::nobody, |server| server.url.clone());
+        let url = format!("{url}?key={secret}");
+        let base = format!("[remote.x]\nurl = \"{url}\"\n{TIMES}\ntoken_env = \"MY_TOKEN\"\n");
+        let config = match forwarded {
+            true => format!("{base}events = \"*\"\n{setting}\n"),
+            false => format!("{base}{rule}{setting}\n"),
+        };
+        let home = Home::new(&config);
+        let start = Instant::now();
+        let child = home.command(&["hook"]).env("MY_TOKEN", secret).spawn().unwrap();
+        let output = finish(child, &bash("ls").to_string());
+        let took = start.elapsed();
+        let answer = answer_of(&output);
+        let found = verdict(&answer);
+        assert_eq!(found.0, verb, "{what}, {setting}: {answer}");
+        assert!(found.1.starts_with(&reason), "{what}, {setting}: {answer}");
+        assert!(took < Duration::from_millis(1400 + 1500), "{what}: {took:?}");
+        let remote = home.remote();
+        assert!(remote["ms"].as_u64().unwrap() <= 1450, "{what}: {remote}");
+        assert_eq!(remote["attempts"], requests, "{what}: {remote}");
+        assert_eq!(
+            (&remote["name"], &remote["outcome"]),
+            (&json!("x"), &json!("failed")),
+            "{what}"
+        );
+        if let Some(server) = &server {
+            let seen = server.seen();
+            assert_eq!(seen.len(), requests, "{what}, {setting}");
+            let whole = seen.iter().filter(|one| !one.body.is_empty());
+            let ids: Vec<String> = whole.map(|one| one.json()["event"].to_string()).collect();
+            // S1-04: one id and one time for all attempts.
+            assert!(ids.windows(2).all(|two| two[0] == two[1]), "{what}: {ids:?}");
+        }
+        // SX-07: no secret in what is kept or told.
+        for text in [home.journal(), String::from_utf8(output.stdout).unwrap()] {
+            assert!(!text.contains(secret), "{what}: {text}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_without_an_end_is_left_at_a_mebibyte() {
+    let server = Server::start(vec![Play::Flood]);
+    let config = forward(&server.url, "").replace("timeout_ms = 400", "timeout_ms = 9000");
+    let home = Home::new(&config.replace("1400", "9000"));
+    assert_eq!(home.hook(&bash("ls")), Value::Null);
+    let remote = home.remote();
+    assert_eq!(remote["attempts"], 1, "{remote}");
+    assert!(remote["cause"].as_str().unwrap().contains("1024 KiB"), "{remote}");
+}
+
+#[test]
+fn s1_32_failing_closed_on_every_event_and_never_an_endless_stop() {
+    let reason = format!("{CLOSED} [user:remote.x]");
+    let block = json!({ "decision": "block", "reason": reason });
+    for (payload, wanted) in [
+        (
+            event(
+                "PermissionRequest",
+                json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}),
+            ),
+            json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
+                "decision": {"behavior": "deny", "message": reason}}}),
+        ),
+        (event("UserPromptSubmit", json!({"prompt": "p"})), block.clone()),
+        (
+            event("PostToolUse", json!({"tool_name": "x", "tool_input": {}, "tool_response": 1})),
+            block.clone(),
+        ),
+        (event("Stop", json!({"stop_hook_active": false})), block.clone()),
+        (event("Stop", json!({"stop_hook_active": true})), Value::Null),
+        (event("SubagentStop", json!({"stop_hook_active": true})), Value::Null),
+        (event("PreCompact", json!({"trigger": "auto"})), block),
+        (event("SessionStart", json!({"source": "startup"})), Value::Null),
+        (event("SessionEnd", json!({"reason": "other"})), Value::Null),
+        (event("Notification", json!({"message": "m"})), Value::Null),
+    ] {
+        let server = Server::start(vec![status(400)]);
+        let home = Home::new(&forward(&server.url, "fail_open = false"));
+        assert_eq!(home.hook(&payload), wanted, "{payload}");
+    }
+}
+
+#[test]
+fn s1_26_s1_28_s1_29_retries_pauses_and_retry_after() {
+    let block = r#"{"decision":"block","reason":"third"}"#;
+    let server = Server::start(vec![status(503), status(503), ok(block)]);
+    let home = Home::new(&forward(&server.url, "").replace("delay_ms = 30", "delay_ms = 100"));
+    assert_eq!(verdict(&home.hook(&bash("ls"))).0, "deny");
+    let at: Vec<Instant> = server.seen().iter().map(|one| one.at).collect();
+    assert_eq!(at.len(), 3);
+    for two in at.windows(2) {
+        let gap = two[1] - two[0];
+        assert!(gap >= Duration::from_millis(100) && gap < Duration::from_millis(300), "{gap:?}");
+    }
+    // A longer Retry-After is waited for, where it fits.
+    let busy = Play::Answer(429, "retry-after: 1\r\n", String::new());
+    let server = Server::start(vec![busy, ok(block)]);
+    let config = forward(&server.url, "").replace("deadline_ms = 1400", "deadline_ms = 3000");
+    assert_eq!(verdict(&Home::new(&config).hook(&bash("ls"))).0, "deny");
+    let seen = server.seen();
+    assert!(seen[1].at - seen[0].at >= Duration::from_secs(1));
+    // No retries at all.
+    let server = Server::start(vec![status(503)]);
+    let config = forward(&server.url, "").replace("retry_count = 2", "retry_count = 0");
+    Home::new(&config).hook(&bash("ls"));
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[test]
+fn s1_27_an_attempt_ends_at_its_time_and_a_session_ends_in_its_own() {
+    let server = Server::start(vec![Play::Stall]);
+    let config = forward(&server.url, "").replace("retry_count = 2", "retry_count = 0");
+    let home = Home::new(&config.replace("timeout_ms = 400", "timeout_ms = 500"));
+    home.hook(&bash("ls"));
+    let ms = home.remote()["ms"].as_u64().unwrap();
+    assert!((500..=550).contains(&ms), "{ms}");
+    // The agent gives its hooks a second and a half at a session's end, whatever the config says.
+    let server = Server::start(vec![Play::Stall]);
+    let home = Home::new(&format!("[remote.x]\nurl = \"{}\"\nevents = \"SessionEnd\"", server.url));
+    home.hook(&event("SessionEnd", json!({"reason": "other"})));
+    let remote = home.remote();
+    assert!(remote["ms"].as_u64().unwrap() <= 1250, "{remote}");
+    assert_eq!((server.seen().len(), &remote["attempts"]), (1, &json!(1)));
+    let told = String::from_utf8(home.run(&["status"], "").stdout).unwrap();
+    assert!(
+        !told.contains("first seen"),
+        "a server that had less than its time is not down: {told}"
+    );
+}
+
+#[test]
+fn s1_30_the_agents_own_limit_comes_before_the_servers() {
+    let server = Server::start(vec![Play::Stall]);
+    let config = forward(&server.url, "fail_open = false").replace("1400", "20000");
+    let home = Home::new(&config.replace("timeout_ms = 400", "timeout_ms = 9000"));
+    let start = Instant::now();
+    let output = home.run(&["hook", "--timeout", "1"], &bash("ls").to_string());
+    assert!(start.elapsed() < Duration::from_millis(1000), "{:?}", start.elapsed());
+    assert_eq!(verdict(&answer_of(&output)).0, "deny");
+}
+
+#[test]
+fn s1_34_failover_in_order() {
+    let second = Server::start(vec![ok(r#"{"decision":"block","reason":"second"}"#)]);
+    let third = Server::start(vec![ok("{}")]);
+    for first in [Server::nobody(), Server::start(vec![status(400)]).url] {
+        let urls = format!("{first}\", \"{}\", \"{}", second.url, third.url);
+        let config = forward("URL", "").replace("\"URL\"", &format!("[\"{urls}\"]"));
+        let home = Home::new(&config);
+        assert!(verdict(&home.hook(&bash("ls"))).1.starts_with("second"));
+        assert_eq!(home.remote()["endpoint"], second.url);
+    }
+    assert!(third.seen().is_empty());
+}
+
+#[test]
+fn a_server_that_was_down_is_not_waited_for_again() {
+    let server = Server::start(vec![status(503), status(503), status(503), ok("{}")]);
+    let home = Home::new(&forward(&server.url, "fail_open = false"));
+    let call = |id: &str| {
+        let mut payload = bash("ls");
+        payload["tool_use_id"] = id.into();
+        verdict(&home.hook(&payload)).0.to_string()
+    };
+    assert_eq!(call("1"), "deny");
+    assert_eq!(server.seen().len(), 3);
+    assert_eq!(call("2"), "deny");
+    assert_eq!(server.seen().len(), 3, "it is left alone");
+    assert_eq!(home.remote()["attempts"], 0);
+    let file = std::fs::read_dir(home.state()).unwrap().flatten();
+    let file = file.map(|entry| entry.path()).find(|path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("remote-x-"))
+    });
+    let file = file.expect("the breaker's note");
+    let told = String::from_utf8(home.run(&["status"], "").stdout).unwrap();
+    assert!(told.contains("first seen") && told.contains("HTTP 503"), "{told}");
+    // Half a minute later one event looks again.
+    let mut note: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    note["tried"] = (note["tried"].as_u64().unwrap() - 31_000).into();
+    std::fs::write(&file, note.to_string()).unwrap();
+    assert_eq!(call("3"), "");
+    assert_eq!(server.seen().len(), 4);
+    assert!(!file.exists());
+    // What a server refuses does not mean that it is down.
+    let server = Server::start(vec![status(400)]);
+    let home = Home::new(&forward(&server.url, ""));
+    home.hook(&bash("ls"));
+    let told = String::from_utf8(home.run(&["status"], "").stdout).unwrap();
+    assert!(!told.contains("first seen"), "{told}");
+}
+
+#[test]
+#[cfg(feature = "tls")]
+fn sx_06_tls_errors_are_not_tried_again() {
+    let server = Server::start(vec![Play::Blurt(b"HTTP/1.1 400 Bad Request\r\n\r\n")]);
+    let url = server.url.replace("http:", "https:");
+    let home = Home::new(&forward(&url, "fail_open = false"));
+    assert_eq!(verdict(&home.hook(&bash("ls"))).0, "deny");
+    let remote = home.remote();
+    assert_eq!(remote["attempts"], 1, "{remote}");
+    assert!(remote["cause"].as_str().unwrap().starts_with("TLS"), "{remote}");
+}
