@@ -2,7 +2,7 @@
 //!
 //! A reader of its own: rules are read at every event, tests only where they are run or checked, and
 //! no fault of a test costs a rule anything. What is written is taken down first (`Raw`), what it
-//! means is settled then ([`Raw::cases`]).
+//! means is settled then (`Raw::cases`).
 
 use std::ops::Range;
 use std::path::Path;
