@@ -96,6 +96,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         state: State::default(),
         choice: Vec::new(),
         feed: Feed::None,
+        before: None,
         parent: None,
         depth: 0,
         steps: 0,
@@ -193,6 +194,8 @@ struct Walker<'a> {
     /// Which of its values each variable with several has: name, index, count.
     choice: Vec<(String, usize, usize)>,
     feed: Feed,
+    /// The same before the redirections of the command at hand, until its words are expanded.
+    before: Option<Feed>,
     parent: Option<usize>,
     depth: usize,
     steps: usize,

@@ -28,6 +28,9 @@ const MAX_CALLS: usize = 16;
 impl Walker<'_> {
     /// A simple command, in every world.
     pub(super) fn simple(&mut self, simple: &SimpleCommand, stmt: &Stmt) {
+        // What its words substitute reads what stood there before its own redirections.
+        let outer = self.before.take();
+        let own = outer.clone().map(|feed| std::mem::replace(&mut self.feed, feed));
         // `> a<(cmd)` and `<<< >(cmd)x` are one word each, which the parser cuts.
         let ends: Vec<usize> = stmt.redirects.iter().map(|r| r.span.end.offset()).collect();
         if simple.args.iter().any(|word| ends.contains(&word.span.start.offset())) {
@@ -44,6 +47,7 @@ impl Walker<'_> {
             for assignment in simple.assignments.iter() {
                 self.assign(assignment);
             }
+            self.feed = own.unwrap_or_else(|| self.feed.clone());
             return;
         }
         let mut marked = false;
@@ -61,7 +65,13 @@ impl Walker<'_> {
         let mut deltas = Vec::new();
         self.worlds(|w| {
             let mark = w.state.mark();
+            if let Some(outer) = &outer {
+                w.feed = outer.clone();
+            }
             let (words, written) = w.words_written(simple);
+            if let Some(own) = &own {
+                w.feed = own.clone();
+            }
             // They hold for the command, not for its own words.
             w.separators.clone_from(&separators);
             w.written = written;
@@ -399,6 +409,10 @@ impl Walker<'_> {
 
     /// A program that a loop over a glob names (`./"$t"`): one of the project's own, whichever it is.
     fn script_of_the_project(&mut self, word: &Value) -> bool {
+        // Without a slash it is sought among the system's programs.
+        if !word.start().contains('/') {
+            return false;
+        }
         let Spot::At(target) = self.out.spot(word, Extent::Exact, false) else { return false };
         let project = &self.out.place.project;
         let own = |path: &str| {

@@ -59,6 +59,7 @@ impl Walker<'_> {
         }
         let feed = self.redirect_feed(stmt);
         let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));
+        self.before = outer.clone();
         let first = self.out.analysis.commands.len();
         // The shell opens what it redirects to before the command runs.
         let before = self.cwd();
