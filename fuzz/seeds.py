@@ -34,7 +34,7 @@ def strings(value):
 files = [*root.glob("tests/effects/*.toml"), root / "tests/metamorphic/bases.toml"]
 for file in files:
     for case in tomllib.loads(file.read_text(encoding="utf-8")).get("case", []):
-        if run := case.get("run"):
+        for run in strings(case.get("run")):
             put("shell", run)
             event = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": run}, "cwd": "/home/dev"}
             put("event", json.dumps(event))
@@ -56,6 +56,13 @@ programs = [
     (8, "<?php unlink('x'); shell_exec('rm x'); file_put_contents('x', 'a');"),
     (16, "select * from users; drop table users; delete from a where b = 'c'"),
 ]
+# What people write of verdicts: commands, and rule files with `[[test]]` tables.
+for file in [*root.glob("tests/packs/*.toml"), *root.glob("config/packs/*.toml")]:
+    put("rules", file.read_bytes())
+    for test in tomllib.loads(file.read_text(encoding="utf-8")).get("test", []):
+        for command in strings(test.get("command")):
+            put("shell", command)
+
 for language, text in programs:
     put("code", bytes([language]) + text.encode())
 
