@@ -83,11 +83,13 @@ pub fn check(analysis: &Analysis) {
     }
 }
 
-/// Absolute, without `.`, `..`, `//` and trailing slash.
+/// Absolute, or on a drive of Windows (`C:/x`), without `.`, `..`, `//` and trailing slash.
 ///
 /// # Panics
 /// When it is not.
 pub fn path_is_normal(path: &str) {
+    let drive = path.find(":/").filter(|at| !path[..*at].contains('/'));
+    let path = drive.map_or(path, |at| &path[at + 1..]);
     assert!(path.starts_with('/'), "relative: {path:?}");
     assert!(
         path == "/" || path[1..].split('/').all(|part| !matches!(part, "" | "." | "..")),
