@@ -76,6 +76,9 @@ fn rooted(root: &str, rest: &str) -> String {
             part => parts.push(part),
         }
     }
+    if parts.is_empty() && root == "/dev" {
+        return root.into();
+    }
     format!("{root}/{}", parts.join("/"))
 }
 
