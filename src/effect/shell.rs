@@ -75,9 +75,13 @@ enum Feed {
     Lines(Value),
     /// The same, and what is known of their names (`find -name '.env*'`).
     Found(Value, Vec<Value>),
+    /// The same, and together they are all that the glob matches (`find -type f`).
+    Whole(Value, Option<Value>),
     /// A directory and every path below it (find without a test).
     Tree(Value),
-    /// Names without a slash, one per line (ls, date).
+    /// Every name in the current directory (ls).
+    Here,
+    /// Names without a slash, one per line (date).
     Names,
     /// Numbers.
     Numbers,

@@ -12,7 +12,7 @@ mod remote;
 mod windows;
 mod wrap;
 
-pub use files::{any_depth, found, named};
+pub use files::{all, any_depth, deletes, found, named};
 use files::{dd, fd, find, gzip, ln, tar};
 pub use git::{names_git, redirects as redirects_git};
 pub use network::transfer;

@@ -51,7 +51,10 @@ impl Walker<'_> {
                 .map(|chunk| with(&chunk.iter().flat_map(words).collect::<Vec<_>>()))
                 .collect();
         }
-        let items = self.fed(&span, |c| c.is_whitespace() || c == '\0');
+        let mut items = self.fed(&span, |c| c.is_whitespace() || c == '\0');
+        if special::deletes(&words, self.out.place.programs) {
+            items.extend(self.whole(&span));
+        }
         match most.flatten() {
             Some(most) if most > 0 && !items.is_empty() => items.chunks(most).map(with).collect(),
             _ => vec![with(&items)],
@@ -69,7 +72,10 @@ impl Walker<'_> {
         let span = self.out.analysis.commands[index].span.clone();
         let mut items = self.fed(&span, |c| c == '\n' || c == '\0');
         if items.len() > MAX_ITEMS {
-            items = vec![Value::unknown(span)];
+            items = vec![Value::unknown(span.clone())];
+        }
+        if special::deletes(words, self.out.place.programs) {
+            items.extend(self.whole(&span));
         }
         // A row of items writes nothing twice over in the text: none of them can be replaced.
         self.computed += 1;
@@ -144,6 +150,15 @@ impl Walker<'_> {
         if self.text_of_items {
             self.out.command = Some(index);
             self.out.unknown("what standard input names is read as shell text", span);
+        }
+    }
+
+    /// The glob that stands for all that standard input names, where nothing is left out.
+    fn whole(&self, span: &Range<usize>) -> Option<Value> {
+        match &self.feed {
+            Feed::Whole(_, all) => all.clone().map(|value| Value { span: span.clone(), ..value }),
+            Feed::Here => Some(Value { glob: true, ..Value::known("*", span.clone()) }),
+            _ => None,
         }
     }
 

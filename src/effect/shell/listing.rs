@@ -61,10 +61,13 @@ pub(super) fn find(args: &[Value]) -> Option<Feed> {
         [one] => one.clone(),
         _ => return None,
     };
-    let tests = args[at..].iter().filter(|a| a.start().starts_with(['-', '(', '!']));
+    let mut tests = args[at..].iter().filter(|a| a.start().starts_with(['-', '(', '!']));
     let plain = ["-print", "-print0", "-depth", "-d", "-xdev", "-mount"];
-    Some(if tests.into_iter().all(|a| plain.contains(&a.start())) {
+    let by_type = ["-type", "-maxdepth", "-mindepth"];
+    Some(if tests.clone().all(|a| plain.contains(&a.start())) {
         Feed::Tree(start)
+    } else if tests.all(|a| plain.contains(&a.start()) || by_type.contains(&a.start())) {
+        Feed::Whole(special::found(&start), special::all(&start))
     } else {
         match special::named(&start, args) {
             named if named.is_empty() => Feed::Lines(special::found(&start)),

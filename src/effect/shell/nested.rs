@@ -255,7 +255,13 @@ impl Walker<'_> {
                 }
             },
             Feed::Stream(by) => self.unread(by, true, own, &span),
-            Feed::Lines(_) | Feed::Found(..) | Feed::Tree(_) | Feed::Names | Feed::Numbers => {
+            Feed::Lines(_)
+            | Feed::Found(..)
+            | Feed::Whole(..)
+            | Feed::Tree(_)
+            | Feed::Here
+            | Feed::Names
+            | Feed::Numbers => {
                 self.unread(Printer::Local, true, own, &span);
             }
         }

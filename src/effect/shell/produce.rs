@@ -67,6 +67,8 @@ impl Walker<'_> {
                         Feed::Lines(_)
                         | Feed::Found(..)
                         | Feed::Tree(_)
+                        | Feed::Whole(..)
+                        | Feed::Here
                         | Feed::Names
                         | Feed::Numbers => Printer::Local,
                     };
@@ -155,13 +157,13 @@ pub(super) fn line(feed: &Feed) -> Vec<Atom> {
 /// The shape of every line that is fed, where it has one.
 pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
     match feed {
-        Feed::Lines(value) | Feed::Found(value, _)
+        Feed::Lines(value) | Feed::Found(value, _) | Feed::Whole(value, _)
             if value.text.is_some() || value.prefix.is_some() =>
         {
             Some(atoms_of(value))
         }
         Feed::Tree(start) => Some(atoms_of(&special::found(start))),
-        Feed::Names => Some(vec![Atom::name()]),
+        Feed::Names | Feed::Here => Some(vec![Atom::name()]),
         Feed::Numbers => {
             let mut atoms = Vec::new();
             number(&mut atoms);

@@ -2,7 +2,7 @@
 
 use super::super::effects::{Call, Next, chdir, written};
 use super::super::options;
-use super::super::table::mark;
+use super::super::table::{self, Program, Role, mark};
 use super::wrap::replace;
 use crate::effect::path::{normalise, split};
 use crate::effect::value::{Emitter, Spot, Value};
@@ -66,6 +66,9 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                     };
                     run(&found(start));
                     named(start, args).iter().for_each(&mut run);
+                    if typed && !filtered && deletes(command, out.place.programs) {
+                        all(start).iter().for_each(&mut run);
+                    }
                     // Without a test the start itself is among what is found.
                     if !filtered && !typed && command.iter().any(|a| a.start().contains("{}")) {
                         run(start);
@@ -149,6 +152,23 @@ pub fn found(start: &Value) -> Value {
         },
         None => Value::unknown(start.span.clone()),
     }
+}
+
+/// Does that command delete its operands? Then it matters that nothing is left out.
+pub fn deletes(words: &[Value], own: &'static [Program]) -> bool {
+    let name = words.first().and_then(Value::plain).map(|name| split(name).1);
+    name.and_then(|name| table::program(name, own))
+        .is_some_and(|row| matches!(row.repeat, Role::Delete | Role::DeleteTree))
+}
+
+/// Everything in the directory, as a glob: what a find prints that leaves nothing out but by type.
+pub fn all(start: &Value) -> Option<Value> {
+    Some(Value {
+        text: Some(format!("{}/*", start.plain()?.trim_end_matches('/'))),
+        glob: true,
+        span: start.span.clone(),
+        ..Value::default()
+    })
 }
 
 /// The same as globs, where tests ask for a name. They stand beside [`found`]: what is deleted or opened

@@ -86,12 +86,16 @@ impl Walker<'_> {
             }
             "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "rg" | "shuf" | "tac" => {
                 match fed {
-                    Feed::Tree(start) if listing::whole_lines(&name, args, &operands) => {
-                        Some(Feed::Lines(special::found(start)))
-                    }
-                    Feed::Lines(_) | Feed::Found(..) | Feed::Names | Feed::Numbers
-                        if listing::whole_lines(&name, args, &operands) =>
+                    _ if !listing::whole_lines(&name, args, &operands) => None,
+                    Feed::Here | Feed::Whole(..) | Feed::Tree(_)
+                        if matches!(name.as_str(), "sort" | "uniq" | "tac" | "shuf") =>
                     {
+                        Some(fed.clone())
+                    }
+                    Feed::Here => Some(Feed::Names),
+                    Feed::Whole(some, _) => Some(Feed::Lines(some.clone())),
+                    Feed::Tree(start) => Some(Feed::Lines(special::found(start))),
+                    Feed::Lines(_) | Feed::Found(..) | Feed::Names | Feed::Numbers => {
                         Some(fed.clone())
                     }
                     _ => None,
@@ -222,7 +226,7 @@ impl Walker<'_> {
         match operands {
             _ if !plain => None,
             [] if itself => Some(Feed::Text(".\n".into())),
-            [] => Some(Feed::Names),
+            [] => Some(Feed::Here),
             [one] if itself => Some(Feed::Lines((*one).clone())),
             // Of directories it lists what is in them.
             [one] if one.glob && one.start().ends_with('/') => None,
