@@ -77,6 +77,11 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Does it only say what it would do?
+    pub fn dry(&self) -> bool {
+        self.parsed.has(mark::DRY)
+    }
+
     /// The operands behind the sub-command.
     pub fn operands(&self) -> Vec<Value> {
         self.parsed.operands[self.parsed.subs..].iter().map(|i| self.args[*i].clone()).collect()
@@ -112,32 +117,31 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
         out.unknown("a sub-command known only at run time", call.args[*at].span.clone());
     }
     let from = out.analysis.effects.len();
-    let dry = call.parsed.has(mark::DRY);
     for word in program.effects {
-        if matches!(word, Word::Network | Word::Send) || dry && *word != Word::Execute {
+        if matches!(word, Word::Network | Word::Send) || call.dry() && *word != Word::Execute {
             continue;
         }
         out.push(*word, Grade::Certain, Source::Program, call.span.clone());
     }
     for word in call.parsed.verb.iter().flatten() {
         let said = matches!(word, Word::Network | Word::Send);
-        if !said && !dry {
+        if !said && !call.dry() {
             out.push(*word, Grade::Certain, Source::Program, call.span.clone());
         }
     }
     for (bit, word) in [(mark::PRIVILEGE, Word::Privilege), (mark::SYSTEM, Word::System)] {
-        if call.parsed.has(bit) && !dry {
+        if call.parsed.has(bit) && !call.dry() {
             out.push(word, Grade::Certain, Source::Program, call.span.clone());
         }
     }
     for option in &call.parsed.options {
-        if let Some(word) = option.spec.and_then(|spec| spec.effect).filter(|_| !dry) {
+        if let Some(word) = option.spec.and_then(|spec| spec.effect).filter(|_| !call.dry()) {
             let span = call.args.get(option.at).map_or(call.span.clone(), |a| a.span.clone());
             out.push(word, Grade::Certain, Source::Program, span);
         }
         match (option.spec, &option.value) {
             (Some(spec), Some(value)) => {
-                role(out, call, spec.role, value, dry, &mut next);
+                role(out, call, spec.role, value, &mut next);
             }
             // An option that nobody knows: its value may be a path.
             (None, Some(value)) => maybe_path(out, value),
@@ -156,12 +160,12 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
             maybe_path(out, value);
         }
     }
-    if !special::run(out, call, program, dry, &mut next) {
-        operands(out, call, program, dry, &mut next);
+    if !special::run(out, call, program, &mut next) {
+        operands(out, call, program, &mut next);
     }
     // A host that is known says more than "some host", which would match every rule on hosts.
     for (word, there) in
-        [(Word::Network, says(call, Word::Network)), (Word::Send, !dry && sends(call))]
+        [(Word::Network, says(call, Word::Network)), (Word::Send, !call.dry() && sends(call))]
     {
         if there && !out.analysis.effects[from..].iter().any(|e| e.word == word) {
             out.push(word, Grade::Certain, Source::Program, call.span.clone());

@@ -50,13 +50,7 @@ pub fn there(out: &mut Emitter, call: &Call) {
 }
 
 /// Runs the program's own code; false = it has none, the row says everything.
-pub fn run(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    dry: bool,
-    next: &mut Vec<Next>,
-) -> bool {
+pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) -> bool {
     if program.special.is_empty() {
         return false;
     }
@@ -67,19 +61,19 @@ pub fn run(
         "dd" => dd(out, &values),
         "tar" => tar(out, call, &values, next),
         "shell" => shell(out, call, values, next),
-        "interpreter" => interpreter(out, call, program, values, dry, next),
+        "interpreter" => interpreter(out, call, program, values, next),
         "ln" => ln(out, call, &values),
         "xargs" if call.name == "parallel" => parallel(call, values, out, next),
         "xargs" => xargs(call, values, next),
         "env" => env(call, values, next, out),
-        "copy" | "copy-near" => copy(out, call, &values, dry),
+        "copy" | "copy-near" => copy(out, call, &values),
         "scp" => {
             ssh_settings(out, call, &call.parsed.options);
-            copy(out, call, &values, dry);
+            copy(out, call, &values);
         }
         "gzip" => gzip(out, call, &values),
         "zip" => {
-            operands(out, call, program, dry, next);
+            operands(out, call, program, next);
             if call.parsed.option("-m").is_some() {
                 for value in values.iter().skip(1) {
                     out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
@@ -89,7 +83,7 @@ pub fn run(
         "own-shell" => {
             // Without a command these start a shell on their standard input.
             let from = next.len();
-            operands(out, call, program, dry, next);
+            operands(out, call, program, next);
             if next.len() > from {
                 return true;
             }
@@ -112,23 +106,23 @@ pub fn run(
         }
         "inside" => containers::inside(call, &values, 1, next),
         "inside-only" => {
-            operands(out, call, program, dry, next);
+            operands(out, call, program, next);
             containers::inside(call, &[], 0, next);
         }
-        "kubectl-delete" => containers::delete(out, call, &values, dry),
+        "kubectl-delete" => containers::delete(out, call, &values),
         "kubectl-get" => containers::get(out, call, &values),
         "container-run" => containers::run(out, call, &values, next),
-        "ansible" => containers::ansible(out, call, dry, next),
-        "verbs" => cloud::verbs(out, call, program, dry),
-        "httpie" => network::httpie(out, call, &values, dry),
-        "nc" => network::nc(out, call, &values, dry, next),
+        "ansible" => containers::ansible(out, call, next),
+        "verbs" => cloud::verbs(out, call, program),
+        "httpie" => network::httpie(out, call, &values),
+        "nc" => network::nc(out, call, &values, next),
         "socat" => network::socat(out, &values, next),
-        "client" => network::client(out, call, program, &values, dry, next),
+        "client" => network::client(out, call, program, &values, next),
         "unzip" => {
             if let Some(file) = values.first() {
                 out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
             }
-            if !dry && call.parsed.option("-d").is_none() {
+            if !call.dry() && call.parsed.option("-d").is_none() {
                 out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
             }
         }
@@ -136,7 +130,7 @@ pub fn run(
         "gh-alias" => forge::alias(out, &values),
         "gh-clone" => forge::clone(out, &values),
         "packages" => {
-            packages::packages(out, call, program, &values, dry);
+            packages::packages(out, call, program, &values);
             packages::binary(call, next);
         }
         "runner" => packages::runner(out, program, &values, next),
@@ -145,8 +139,8 @@ pub fn run(
             packages::binary(call, next);
         }
         "npm-config" | "pip-config" => packages::config(out, call, program, &values),
-        "maven" => packages::build(out, call, &values, dry),
-        "download" => download(out, call, &values, dry),
+        "maven" => packages::build(out, call, &values),
+        "download" => download(out, call, &values),
         "ssh" => ssh(out, call, values, next),
         "redis" => {
             super::code::redis(out, &values, &call.span);
@@ -163,7 +157,7 @@ pub fn run(
                         super::code::emit(out, program.lang, &text, next);
                     }
                     _ if value.plain() == Some("-") => {}
-                    _ => super::effects::role(out, call, Role::Edit, value, dry, next),
+                    _ => super::effects::role(out, call, Role::Edit, value, next),
                 }
             }
             if call.name == "ed" || call.name == "ex" || call.parsed.option("-s").is_some() {
@@ -178,7 +172,7 @@ pub fn run(
                     next.push(Next::Script { text, rest: Vec::new() });
                 }
             }
-            operands(out, call, program, dry, next);
+            operands(out, call, program, next);
             match call.parsed.option("-f").and_then(|o| o.value.as_ref()) {
                 Some(file) if matches!(file.plain(), Some("-" | "/dev/stdin")) => {
                     next.push(Next::Stdin { lang: "make" });
@@ -199,13 +193,13 @@ pub fn run(
                         next.push(Next::Script { text: value.rest(from), rest: Vec::new() });
                     }
                     Some(_) => {}
-                    None => super::effects::role(out, call, Role::Read, value, dry, next),
+                    None => super::effects::role(out, call, Role::Read, value, next),
                 }
             }
         }
         "sftp" => {
             ssh_settings(out, call, &call.parsed.options);
-            operands(out, call, program, dry, next);
+            operands(out, call, program, next);
             if call.parsed.option("-b").is_none() {
                 next.push(Next::Stdin { lang: "sftp" });
             }
@@ -256,10 +250,10 @@ pub fn run(
                 }
             }
         }
-        "machine" => machine::machine(out, call, &values, dry),
-        "parted" => machine::parted(out, &values, dry),
+        "machine" => machine::machine(out, call, &values),
+        "parted" => machine::parted(out, call, &values),
         "cpio" => machine::cpio(out, call, &values),
-        "chattr" => machine::chattr(out, call, program, &values, next),
+        "chattr" => machine::chattr(out, call, &values, next),
         "open" => machine::open(out, &values),
         "kill" if call.name == "fuser" && !call.parsed.has(mark::SPARE) => {}
         "kill" => out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone()),
@@ -283,13 +277,13 @@ pub fn run(
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
             }
         }
-        "piped" => windows::piped(out, call, program, &values, dry, next),
+        "piped" => windows::piped(out, call, program, &values, next),
         "drive" => windows::drive(out, call, &values),
-        "robocopy" => windows::robocopy(out, call, program, &values, dry, next),
+        "robocopy" => windows::robocopy(out, call, program, &values, next),
         "start" => windows::start(call, values, next),
         "own-text" => windows::own_text(out, call, program, &values, next),
         "windows-shell" => windows::shell(out, call, program, next),
-        _ if git::run(out, call, program, &values, dry, next) => {}
+        _ if git::run(out, call, program, &values, next) => {}
         other => {
             debug_assert!(false, "no such special: {other}");
             out.unknown("a program table names code that does not exist", call.span.clone());

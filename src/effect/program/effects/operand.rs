@@ -15,13 +15,7 @@ const COMPILERS: &[&str] = &[
 ];
 
 /// The operands by the roles of the row.
-pub fn operands(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    dry: bool,
-    next: &mut Vec<Next>,
-) {
+pub fn operands(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
     let mut values = call.operands();
     let mut before: &[Role] = program.before;
     if call.parsed.has(mark::NO_FIRST) && !before.is_empty() {
@@ -57,11 +51,11 @@ pub fn operands(
                 next.extend(special::apart(&values[i..], &[]));
                 return;
             }
-            Role::Target => target(out, call, &values, value, dry),
+            Role::Target => target(out, call, &values, value),
             Role::Code => {
                 code::emit(out, program.lang, value, next);
             }
-            _ => role(out, call, kind, value, dry, next),
+            _ => role(out, call, kind, value, next),
         }
     }
 }
@@ -101,18 +95,11 @@ fn tree(call: &Call) -> Extent {
 }
 
 /// The effects of one value in one role.
-pub fn role(
-    out: &mut Emitter,
-    call: &Call,
-    kind: Role,
-    value: &Value,
-    dry: bool,
-    next: &mut Vec<Next>,
-) {
+pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
     let lang = call.parsed.program.map_or("", |p| p.lang);
     let change = |out: &mut Emitter, word: Word, extent: Extent| {
-        if !dry {
+        if !call.dry() {
             out.path(word, value, extent, Grade::Certain, Source::Operand);
         }
     };
@@ -121,7 +108,7 @@ pub fn role(
         Role::Read | Role::Edit if value.plain() == Some("-") => {}
         Role::Read => {
             out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
-            if call.parsed.has(mark::INPLACE) && !dry {
+            if call.parsed.has(mark::INPLACE) && !call.dry() {
                 device(out, value);
             }
         }
@@ -150,23 +137,23 @@ pub fn role(
             out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
             change(out, Word::Write, tree(call));
         }
-        Role::Delete | Role::DeleteTree if dry => {}
+        Role::Delete | Role::DeleteTree if call.dry() => {}
         Role::Delete => out.unlink(value, tree(call)),
         Role::DeleteTree => out.unlink(value, Extent::Tree),
         Role::Move => {
             out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
             change(out, Word::Delete, Extent::Tree);
         }
-        Role::Target => target(out, call, &call.operands(), value, dry),
+        Role::Target => target(out, call, &call.operands(), value),
         Role::Permission => change(out, Word::Permission, tree(call)),
-        Role::Device if dry => {}
+        Role::Device if call.dry() => {}
         Role::Device => device(out, value),
         Role::Query => {
             // A name that is a variable as a whole is a name; what is put together may carry data.
             let glued = value.prefix.is_some()
                 || value.outline.as_ref().is_some_and(|o| o.chars().any(|c| c != BLANK));
             let computed = value.text.is_none() && (glued || value.by >= Printer::Local);
-            out.contact(value, computed && !dry, Source::Operand);
+            out.contact(value, computed && !call.dry(), Source::Operand);
         }
         Role::Host | Role::Url => {
             let text = value.text.as_deref().unwrap_or_default();
@@ -179,7 +166,7 @@ pub fn role(
                     Source::Operand,
                 );
             } else {
-                out.contact(value, sends(call) && !dry, Source::Operand);
+                out.contact(value, sends(call) && !call.dry(), Source::Operand);
             }
         }
         Role::Body => {
@@ -223,8 +210,8 @@ pub fn role(
 }
 
 /// Where cp, mv, install and ln put things: the path itself, or a name in it.
-fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value, dry: bool) {
-    if dry {
+fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
+    if call.dry() {
         return;
     }
     let into = call.parsed.has(mark::TARGET);

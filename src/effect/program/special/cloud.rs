@@ -56,7 +56,7 @@ fn verb(word: &str) -> Option<Verb> {
 }
 
 /// Effects by the verbs, and by the row's own lines, which come first.
-pub fn verbs(out: &mut Emitter, call: &Call, program: &Program, dry: bool) {
+pub fn verbs(out: &mut Emitter, call: &Call, program: &Program) {
     let writes = says(call, Word::Send)
         || program.effects.iter().any(|w| w.text().starts_with("cloud."))
         || call
@@ -66,14 +66,14 @@ pub fn verbs(out: &mut Emitter, call: &Call, program: &Program, dry: bool) {
             .is_some_and(|v| v.iter().any(|w| w.text().starts_with("cloud.")));
     let kind = match &call.parsed.verb {
         Some(_) => None,
-        None => shared(out, call, dry),
+        None => shared(out, call),
     };
     let own = call.operands();
     if let [first, verb, ..] = &own[..]
         && call.name == "aws"
         && first.plain() == Some("configure")
         && !matches!(verb.plain(), Some("get" | "list" | "list-profiles" | "export-credentials"))
-        && !dry
+        && !call.dry()
     {
         let key = own.get(2).map_or("", Value::start);
         let secret = ["access_key", "access-key", "session_token"].iter().any(|k| key.contains(k));
@@ -81,12 +81,12 @@ pub fn verbs(out: &mut Emitter, call: &Call, program: &Program, dry: bool) {
         let file = format!("{}/.aws/{name}", out.place.home);
         out.own_path(Word::Write, &file, Extent::Exact, Grade::Certain, call.span.clone());
     }
-    files(out, call, (writes || matches!(kind, Some(Verb::Write | Verb::Delete))) && !dry);
+    files(out, call, (writes || matches!(kind, Some(Verb::Write | Verb::Delete))) && !call.dry());
 }
 
 /// The verb among the first operands; a later one says more than the first (`deploy list-apps`),
 /// unless the first deletes.
-fn shared(out: &mut Emitter, call: &Call, dry: bool) -> Option<Verb> {
+fn shared(out: &mut Emitter, call: &Call) -> Option<Verb> {
     let operands = &call.parsed.operands[call.parsed.subs..];
     let mut first = None;
     let mut found = None;
@@ -119,7 +119,7 @@ fn shared(out: &mut Emitter, call: &Call, dry: bool) -> Option<Verb> {
         None if operands.is_empty() => return kind,
         None => ("cloud.write", Grade::Possible),
     };
-    if !dry {
+    if !call.dry() {
         out.push(Word::Named(name), grade, Source::Program, call.span.clone());
     }
     kind

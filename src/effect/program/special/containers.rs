@@ -176,7 +176,7 @@ fn kinds(values: &[Value]) -> impl Iterator<Item = &str> {
 }
 
 /// kubectl delete: of what holds data or other objects it is more than of a workload.
-pub fn delete(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+pub fn delete(out: &mut Emitter, call: &Call, values: &[Value]) {
     // A project of OpenShift is a namespace with all that belongs to it.
     let whole = kinds(values).any(|kind| matches!(kind, "project" | "projects"));
     let grave = kinds(values).any(|kind| {
@@ -204,7 +204,7 @@ pub fn delete(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
                 | "statefulsets"
         )
     });
-    if !dry {
+    if !call.dry() {
         let name = if whole {
             "cloud.destroy"
         } else if grave {
@@ -229,7 +229,7 @@ pub fn get(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 /// `ansible HOSTS -m shell -a TEXT`: the text runs on the hosts.
-pub fn ansible(out: &mut Emitter, call: &Call, dry: bool, next: &mut Vec<Next>) {
+pub fn ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let value = |name: &str| call.parsed.option(name).and_then(|o| o.value.clone());
     let module = value("-m");
     let module = module.as_ref().map_or("command", Value::start);
@@ -237,10 +237,10 @@ pub fn ansible(out: &mut Emitter, call: &Call, dry: bool, next: &mut Vec<Next>) 
     match (module.as_str(), value("-a")) {
         ("ping" | "setup" | "debug" | "stat" | "gather_facts" | "service_facts", _) => {}
         (_, None) => {}
-        ("shell" | "command" | "raw" | "script", Some(text)) if !dry => {
+        ("shell" | "command" | "raw" | "script", Some(text)) if !call.dry() => {
             next.push(joined(std::slice::from_ref(&text)));
         }
-        (_, Some(text)) if !dry => {
+        (_, Some(text)) if !call.dry() => {
             // Other modules change the hosts: the text names files there.
             out.push(Word::Named("cloud.write"), Grade::Certain, Source::Operand, text.span);
         }

@@ -20,19 +20,18 @@ pub fn run(
     call: &Call,
     program: &Program,
     values: &[Value],
-    dry: bool,
     next: &mut Vec<Next>,
 ) -> bool {
     match program.special {
         "git-tree" => {
-            operands(out, call, program, dry, next);
-            if !dry {
+            operands(out, call, program, next);
+            if !call.dry() {
                 may_write(out, call, ".");
             }
         }
         "git-own" => {
-            operands(out, call, program, dry, next);
-            if !dry {
+            operands(out, call, program, next);
+            if !call.dry() {
                 may_write(out, call, ".git");
             }
         }
@@ -51,11 +50,11 @@ pub fn run(
         "git-checkout" => checkout(out, call, values),
         "git-restore" => restore(out, call, values),
         "git-reset" => {
-            if call.parsed.has(mark::SPARE) && !dry {
+            if call.parsed.has(mark::SPARE) && !call.dry() {
                 may_write(out, call, ".");
             }
         }
-        "git-clean" if !dry => clean(out, call, values),
+        "git-clean" if !call.dry() => clean(out, call, values),
         "git-clean" => {}
         "git-worktree" => {
             // Without force git leaves alone what was changed.
@@ -66,11 +65,11 @@ pub fn run(
             }
         }
         "git-gc" => gc(out, call),
-        "git-push" => push(out, call, values, dry),
+        "git-push" => push(out, call, values),
         "git-remote-read" => remote(out, values.first(), false),
         "git-pull" => {
             remote(out, values.first(), false);
-            if !dry {
+            if !call.dry() {
                 may_write(out, call, ".");
             }
         }
@@ -219,9 +218,9 @@ fn gc(out: &mut Emitter, call: &Call) {
 }
 
 /// push: `+REF` forces, `:REF` deletes; a URL names its host.
-fn push(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
-    remote(out, values.first(), !dry);
-    if dry {
+fn push(out: &mut Emitter, call: &Call, values: &[Value]) {
+    remote(out, values.first(), !call.dry());
+    if call.dry() {
         return;
     }
     let mut named = |word, span| out.push(Word::Named(word), Grade::Certain, Source::Operand, span);
@@ -259,7 +258,7 @@ fn is_scp(text: &str) -> bool {
 fn shown(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
     for value in values {
         if call.parsed.has(mark::SPARE) {
-            role(out, call, Role::Read, value, false, next);
+            role(out, call, Role::Read, value, next);
         } else if let Some((rev, file)) = value.plain().and_then(|text| text.split_once(':'))
             && !rev.contains(['/', '{', ' '])
             && !file.is_empty()

@@ -1,7 +1,7 @@
 //! Programs on the machine itself: asking its state or changing it.
 
 use super::super::effects::{Call, Next, device, maybe_path, role};
-use super::super::table::{Program, Role, mark};
+use super::super::table::{Role, mark};
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
@@ -27,7 +27,7 @@ const IP_CHANGES: &[&str] = &[
 ];
 
 /// The state of the machine changes, unless the words only ask.
-pub fn machine(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+pub fn machine(out: &mut Emitter, call: &Call, values: &[Value]) {
     let any = |asks: &dyn Fn(&str) -> bool| values.iter().any(|v| v.plain().is_some_and(asks));
     let changes = match call.name {
         "ip" => any(&|word| IP_CHANGES.contains(&word)),
@@ -51,13 +51,13 @@ pub fn machine(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
         }
     };
     // The row says `system` for options that change something.
-    if changes && !dry && !call.parsed.has(mark::SYSTEM) {
+    if changes && !call.dry() && !call.parsed.has(mark::SYSTEM) {
         out.push(Word::System, Grade::Certain, Source::Program, call.span.clone());
     }
 }
 
 /// `parted DEVICE VERB ...`: printing changes nothing.
-pub fn parted(out: &mut Emitter, values: &[Value], dry: bool) {
+pub fn parted(out: &mut Emitter, call: &Call, values: &[Value]) {
     let Some((disk, verbs)) = values.split_first() else { return };
     let reads = ["print", "p", "unit", "u", "help", "align-check", "version", "quit"];
     let first = verbs.first().map(|v| v.plain().unwrap_or_default());
@@ -66,7 +66,7 @@ pub fn parted(out: &mut Emitter, values: &[Value], dry: bool) {
         && !verbs.iter().any(|v| changing.contains(&v.plain().unwrap_or("rm")));
     if asks {
         out.path(Word::Read, disk, Extent::Exact, Grade::Certain, Source::Operand);
-    } else if !dry {
+    } else if !call.dry() {
         device(out, disk);
     }
 }
@@ -85,17 +85,10 @@ pub fn cpio(out: &mut Emitter, call: &Call, values: &[Value]) {
 }
 
 /// `chattr +i FILE`, `chattr =e FILE`: the mode may be an option or the first operand.
-pub fn chattr(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    values: &[Value],
-    next: &mut Vec<Next>,
-) {
-    let _ = program;
+pub fn chattr(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
     let modes = values.first().is_some_and(|v| v.start().starts_with(['+', '-', '=']));
     for value in &values[usize::from(modes)..] {
-        role(out, call, Role::Permission, value, false, next);
+        role(out, call, Role::Permission, value, next);
     }
 }
 

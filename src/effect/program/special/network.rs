@@ -9,7 +9,7 @@ use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// httpie, xh: an optional method, the URL, then items: `k=v` and `k@file` are sent.
-pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
     let method = |v: &Value| {
         v.plain().is_some_and(|t| t.len() > 2 && t.bytes().all(|b| b.is_ascii_uppercase()))
     };
@@ -30,11 +30,11 @@ pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
         }
         send |= text.contains('=');
     }
-    out.contact(url, (send || call.parsed.has(mark::SEND)) && !dry, Source::Operand);
+    out.contact(url, (send || call.parsed.has(mark::SEND)) && !call.dry(), Source::Operand);
 }
 
 /// nc: to a host, or for whoever comes; standard input leaves in both cases.
-pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], dry: bool, next: &mut [Next]) {
+pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], next: &mut [Next]) {
     for item in next.iter_mut() {
         if let Next::Script { text, .. } = item {
             *item = Next::Fed { text: text.clone() };
@@ -42,12 +42,12 @@ pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], dry: bool, next: &mu
     }
     let listens = call.parsed.option("-l").is_some();
     match values.first() {
-        _ if listens && dry => {}
+        _ if listens && call.dry() => {}
         _ if listens => out.push(Word::Send, Grade::Certain, Source::Program, call.span.clone()),
         Some(path) if call.parsed.option("-U").is_some() => {
             out.path(Word::Write, path, Extent::Exact, Grade::Certain, Source::Operand);
         }
-        Some(host) => out.contact(host, !dry, Source::Operand),
+        Some(host) => out.contact(host, !call.dry(), Source::Operand),
         None => {}
     }
 }
@@ -122,7 +122,6 @@ pub fn client(
     call: &Call,
     program: &Program,
     values: &[Value],
-    dry: bool,
     next: &mut Vec<Next>,
 ) {
     let mut told = call.parsed.options.iter().any(|o| {
@@ -139,7 +138,7 @@ pub fn client(
             break;
         }
         told |= kind == Role::Code;
-        role(out, call, kind, value, dry, next);
+        role(out, call, kind, value, next);
     }
     if !told {
         next.push(Next::Stdin { lang: program.lang });

@@ -6,8 +6,8 @@ use crate::effect::value::{Emitter, Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// Packages by name are data; by URL they come from a host, by path they are read.
-pub fn packages(out: &mut Emitter, call: &Call, program: &Program, values: &[Value], dry: bool) {
-    if !program.complete && call.parsed.has(mark::SPARE) && !dry {
+pub fn packages(out: &mut Emitter, call: &Call, program: &Program, values: &[Value]) {
+    if !program.complete && call.parsed.has(mark::SPARE) && !call.dry() {
         out.push(Word::System, Grade::Certain, Source::Program, call.span.clone());
     }
     let editable = call.parsed.options.iter().filter(|o| o.name == "-e" || o.name == "--editable");
@@ -156,14 +156,14 @@ pub fn config(out: &mut Emitter, call: &Call, program: &Program, values: &[Value
 }
 
 /// mvn and gradle: goals that publish.
-pub fn build(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+pub fn build(out: &mut Emitter, call: &Call, values: &[Value]) {
     let publishes = |goal: &str| {
         let last = goal.rsplit(':').next().unwrap_or_default();
         matches!(last, "deploy" | "deploy-file" | "perform" | "publish" | "publishPlugins")
             || last.starts_with("publish") && !last.ends_with("ToMavenLocal")
             || matches!(last, "closeAndReleaseRepository" | "uploadArchives" | "jreleaserDeploy")
     };
-    if !dry && values.iter().any(|value| publishes(value.start())) {
+    if !call.dry() && values.iter().any(|value| publishes(value.start())) {
         for word in [Word::Send, Word::Named("cloud.publish")] {
             out.push(word, Grade::Certain, Source::Program, call.span.clone());
         }

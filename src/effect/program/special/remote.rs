@@ -22,7 +22,7 @@ fn place_of(value: &Value) -> Option<String> {
 }
 
 /// scp, rsync, aws s3 cp, docker cp: `host:path` or local; the last one is written.
-pub fn copy(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
     let row = call.parsed.program.map_or("", |p| p.name);
     // A container of this machine is no other machine; a remote of rclone is a name, no host.
     let near = call.parsed.program.is_some_and(|p| p.special == "copy-near");
@@ -51,22 +51,22 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
             let host = place_of(value).filter(|_| named);
             let source = Source::Operand;
             out.effect(Word::Network, Grade::Certain, None, host.clone(), source, span.clone());
-            if last && !dry {
+            if last && !call.dry() {
                 out.effect(Word::Send, Grade::Certain, None, host, source, span);
             }
             continue;
         }
-        if value.text.is_none() && !value.start().starts_with('/') && !dry && !near {
+        if value.text.is_none() && !value.start().starts_with('/') && !call.dry() && !near {
             out.effect(Word::Send, Grade::Unknown, None, None, Source::Operand, span.clone());
         }
         if !last {
             out.path(Word::Read, value, tree, Grade::Certain, Source::Operand);
-            if (moves || call.parsed.option("--remove-source-files").is_some()) && !dry {
+            if (moves || call.parsed.option("--remove-source-files").is_some()) && !call.dry() {
                 out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
             }
             continue;
         }
-        if dry {
+        if call.dry() {
             continue;
         }
         out.path(Word::Write, value, tree, Grade::Certain, Source::Operand);
@@ -85,7 +85,7 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
 }
 
 /// curl, wget: hosts, and files named after the URL.
-pub fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
+pub fn download(out: &mut Emitter, call: &Call, values: &[Value]) {
     let mut send = sends(call);
     let mut urls: Vec<Value> = values.to_vec();
     for option in &call.parsed.options {
@@ -114,7 +114,7 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value], dry: bool) {
                 Source::Operand,
             );
         }
-        out.contact(url, send && !dry, Source::Operand);
+        out.contact(url, send && !call.dry(), Source::Operand);
         let named = call.parsed.has(mark::SPARE)
             || wget && !call.parsed.has(mark::STDOUT) && call.parsed.option("-O").is_none();
         if named {

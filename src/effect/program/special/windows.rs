@@ -13,20 +13,19 @@ pub fn piped(
     call: &Call,
     program: &Program,
     values: &[Value],
-    dry: bool,
     next: &mut Vec<Next>,
 ) {
     let acts = |role: Role| matches!(role, Role::Delete | Role::DeleteTree);
     let named = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| acts(s.role)));
     if values.is_empty() && !named {
-        if dry {
+        if call.dry() {
             return;
         }
         let name = Value::known(call.name, call.span.clone());
         let words = std::iter::once(name).chain(call.args.iter().cloned()).collect();
         next.push(Next::Words { words, cwd: None, feeds: true });
     } else {
-        operands(out, call, program, dry, next);
+        operands(out, call, program, next);
     }
 }
 
@@ -60,10 +59,9 @@ pub fn robocopy(
     call: &Call,
     program: &Program,
     values: &[Value],
-    dry: bool,
     next: &mut Vec<Next>,
 ) {
-    operands(out, call, program, dry, next);
+    operands(out, call, program, next);
     let path = |at: usize| values.get(at);
     let has = |names: &[&str]| names.iter().any(|name| call.parsed.option(name).is_some());
     for (at, there) in [(1, has(&["-mir", "-purge"])), (0, has(&["-mov", "-move"]))] {

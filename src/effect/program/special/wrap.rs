@@ -230,7 +230,6 @@ pub fn interpreter(
     call: &Call,
     program: &Program,
     values: Vec<Value>,
-    dry: bool,
     next: &mut Vec<Next>,
 ) {
     let inline = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code));
@@ -241,11 +240,11 @@ pub fn interpreter(
         let kind =
             if files || call.parsed.has(mark::INPLACE) { Role::Read } else { Role::MaybePath };
         for value in &values {
-            role(out, call, kind, value, dry, next);
+            role(out, call, kind, value, next);
         }
         return;
     }
-    if dry && values.is_empty() {
+    if call.dry() && values.is_empty() {
         // `node --check FILE` runs nothing.
         return;
     }
@@ -265,7 +264,7 @@ pub fn interpreter(
             _ => {}
         }
         for value in &values {
-            role(out, call, Role::MaybePath, value, dry, next);
+            role(out, call, Role::MaybePath, value, next);
         }
         return;
     }
@@ -281,7 +280,7 @@ pub fn interpreter(
                 return next.push(Next::Words { words: values, cwd: None, feeds: false });
             }
             for value in &values[1..] {
-                role(out, call, Role::MaybePath, value, dry, next);
+                role(out, call, Role::MaybePath, value, next);
             }
         }
     }
