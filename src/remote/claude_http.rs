@@ -28,7 +28,7 @@ impl Dialect for ClaudeHttp {
         request.bytes.clone()
     }
 
-    fn read(&self, event: &Event, body: &str) -> Result<Reply, String> {
+    fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
         let answer: Map<String, Value> =
             serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
         let mut reply = Reply::default();

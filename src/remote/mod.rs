@@ -99,13 +99,17 @@ pub trait Dialect: Sync {
     ///
     /// # Errors
     /// Why it is no answer of this protocol.
-    fn read(&self, event: &Event, body: &str) -> Result<Reply, String>;
+    fn read(&self, remote: &Remote, event: &Event, body: &str) -> Result<Reply, String>;
 }
 
 /// The protocol of that name.
 pub fn dialect(name: Name) -> &'static dyn Dialect {
     match name {
         Name::HooksServer => &hooks_server::HooksServer,
+        // SEAM: each gets a file of its own.
+        Name::CchdV1 | Name::CloudEvents | Name::Opa | Name::Webhook | Name::Otlp => {
+            &hooks_server::HooksServer
+        }
         Name::ClaudeHttp => &claude_http::ClaudeHttp,
     }
 }
@@ -119,7 +123,7 @@ pub fn read(remote: &Remote, event: &Event, body: &str) -> Result<Reply, String>
     if body.is_empty() {
         return Ok(Reply::default());
     }
-    dialect(remote.dialect).read(event, body)
+    dialect(remote.dialect).read(remote, event, body)
 }
 
 /// What came of asking one server.

@@ -17,7 +17,7 @@ use ureq::{Timeout, http};
 use super::{Request, at_home, dialect};
 use crate::env;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::{Token, Url, variables};
+use crate::rule::file::remote::{Secret, Url, variables};
 
 /// The largest answer that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -163,24 +163,30 @@ pub fn headers(remote: &Remote, home: &std::path::Path) -> Result<Vec<(String, S
         }
         out.push((name.clone(), filled));
     }
-    let token = match &remote.token {
-        None => None,
-        Some(Token::Env(name)) => {
-            Some(env::get(name).ok_or_else(|| format!("${name}, its token, is not set"))?)
-        }
-        Some(Token::File(path)) => {
-            let path = at_home(path, home);
-            let text = fs::read_to_string(&path)
-                .map_err(|error| format!("its token in {}: {error}", path.display()))?;
-            Some(text.trim().to_string())
-        }
-    };
+    let token = remote.token.as_ref().map(|token| secret(token, "token", home)).transpose()?;
     if let Some(token) = token {
         out.push(("Authorization".into(), format!("Bearer {token}")));
     }
     match out.iter().find(|(_, value)| http::HeaderValue::from_str(value).is_err()) {
         Some((name, _)) => Err(format!("the value of the header {name} cannot be sent")),
         None => Ok(out),
+    }
+}
+
+/// A secret from where it is kept. `what` it is for, where it cannot be had.
+fn secret(secret: &Secret, what: &str, home: &std::path::Path) -> Result<String, String> {
+    match secret {
+        Secret::Env(name) => {
+            env::get(name).ok_or_else(|| format!("${name}, its {what}, is not set"))
+        }
+        Secret::File(path) => {
+            let path = at_home(path, home);
+            let text = fs::read_to_string(&path)
+                .map_err(|error| format!("its {what} in {}: {error}", path.display()))?;
+            Ok(text.trim().to_string())
+        }
+        // SEAM
+        Secret::Command(_) => Err(format!("its {what}: commands are not run yet")),
     }
 }
 

@@ -1,22 +1,30 @@
 //! `[remote.NAME]`: a server that can be asked, and everything that can be wrong with what a file
 //! says of it.
 
-use std::net::IpAddr;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
 use crate::event::KindSet;
-use crate::rule::reader::Reader;
+use crate::rule::reader::{Reader, json};
+use crate::verdict::Verb;
+
+mod check;
+mod dialect;
+mod url;
+
+pub use self::dialect::{Defaults, Dialect};
+pub use self::url::Url;
 
 /// The keys of `[remote.NAME]`, and what each means.
 pub const REMOTE_KEYS: &[(&str, &str)] = &[
     ("url", "where it is; of a list (up to 10) the next is asked when one fails"),
-    ("dialect", "what it speaks: hooks-server or claude-http"),
-    ("events", "ask it about all of these events, whatever the rules say"),
+    ("dialect", "what it speaks"),
+    ("events", "ask it about all of these events, or tell it of them, whatever the rules say"),
     ("timeout_ms", "how long one attempt may take"),
     ("retry_count", "how often an attempt that failed is made again"),
     ("retry_delay_ms", "the pause before each retry"),
@@ -24,15 +32,29 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
     ("fail_open", "for `events`: false = what it cannot be asked about is denied"),
     ("on_allow", "what its plain allow is: silent, or allow"),
     ("on_modify", "what its changed input carries: silent, allow or ask"),
+    ("send", "how much of an event leaves: full, summary or hash; never a secret"),
     ("strict_data", "true = send the fields of the protocol and no others"),
     ("headers", "further request headers; $VAR stands for a variable of allow_vars"),
     ("allow_vars", "the environment variables that headers may name"),
     ("token_env", "the environment variable that holds its bearer token"),
     ("token_file", "the file that holds its bearer token"),
+    ("token_command", "the command that prints its bearer token"),
+    ("hmac_env", "the environment variable that holds the key which signs requests"),
+    ("hmac_file", "the file that holds the key which signs requests"),
     ("ca", "a PEM file of the only authorities that its certificate may be from"),
+    ("client_cert", "a PEM file with the certificate that hookctl shows it"),
+    ("client_key", "a PEM file with that certificate's private key"),
+    ("socket", "the Unix socket that it listens on; `url` then only says what is asked for"),
     ("proxy", "the HTTP proxy to it"),
     ("human", "a human answers there: never asked twice, may allow what a rule asks about"),
     ("audit", "true = it is told of events that a local rule denied"),
+    ("verdicts", "webhook, otlp: tell it only of events that ended so"),
+    ("body", "webhook: what is sent; a text, or a table that becomes JSON"),
+    ("input", "opa: what the policy gets as input: event, or raw"),
+    ("undefined", "opa: what a policy without an answer is: no_opinion, deny or fail"),
+    ("show_decision_id", "opa: true = a reason ends with the decision's id"),
+    ("text_as_context", "claude-http: true = an answer that is plain text is told to the model"),
+    ("merge_input", "claude-http: true = a changed input needs only what changes"),
 ];
 
 /// How many addresses a server may have.
@@ -40,16 +62,6 @@ const MOST_URLS: usize = 10;
 /// Headers that are hookctl's own to set.
 const OWN_HEADERS: &[&str] =
     &["host", "content-length", "content-type", "transfer-encoding", "connection", "user-agent"];
-
-/// What a server speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Dialect {
-    /// The Claude Hooks Server Protocol 1.0.
-    #[default]
-    HooksServer,
-    /// What Claude Code's own `http` hooks speak.
-    ClaudeHttp,
-}
 
 /// What an answer amounts to that names no permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,63 +75,39 @@ pub enum Amounts {
     Ask,
 }
 
-/// Where the bearer token comes from.
+/// Where a secret comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Token {
+pub enum Secret {
     /// An environment variable.
     Env(String),
     /// A file.
     File(PathBuf),
+    /// What a command prints.
+    Command(String),
 }
 
-/// An address.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Url {
-    /// As it is written.
-    pub text: String,
-    /// Its host is this machine.
-    pub loopback: bool,
+/// How much of an event leaves this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Send {
+    /// All but secrets.
+    #[default]
+    Full,
+    /// What was called on what, but no contents.
+    Summary,
+    /// Hashes in place of every text.
+    Hash,
 }
 
-impl Url {
-    /// Without the query, which may hold what nobody else should read.
-    pub fn endpoint(&self) -> &str {
-        self.text.split(['?', '#']).next().unwrap_or_default()
-    }
-
-    fn is_https(&self) -> bool {
-        self.text.starts_with("https:")
-    }
-
-    fn parse(text: &str) -> Result<Url, String> {
-        let (scheme, rest) = text.split_once("://").ok_or("an address begins with http(s)://")?;
-        if !matches!(scheme, "http" | "https") {
-            return Err("the scheme is http or https".into());
-        }
-        if !text.bytes().all(|b| b.is_ascii_graphic()) {
-            return Err("an address has neither blanks nor other than ASCII characters".into());
-        }
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        if authority.contains('@') {
-            return Err("no names or passwords here: write token_env or token_file".into());
-        }
-        let (host, port) = match authority.strip_prefix('[').and_then(|a| a.split_once(']')) {
-            Some((host, port)) => (host, port.strip_prefix(':')),
-            None => match authority.split_once(':') {
-                Some((host, port)) => (host, Some(port)),
-                None => (authority, None),
-            },
-        };
-        if host.is_empty() {
-            return Err("the host is missing".into());
-        }
-        if port.is_some_and(|port| port.parse::<u16>().is_err()) {
-            return Err("the port is no number up to 65535".into());
-        }
-        let loopback = host.eq_ignore_ascii_case("localhost")
-            || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-        Ok(Url { text: text.to_string(), loopback })
-    }
+/// What a policy that has no answer is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Undefined {
+    /// Nothing to say.
+    #[default]
+    NoOpinion,
+    /// A no.
+    Deny,
+    /// A failure of the server.
+    Fail,
 }
 
 /// A server that can be asked.
@@ -154,15 +142,76 @@ pub struct Remote {
     /// The variables that they may name.
     pub allow_vars: Vec<String>,
     /// The bearer token.
-    pub token: Option<Token>,
+    pub token: Option<Secret>,
+    /// The key that signs requests.
+    pub hmac: Option<Secret>,
     /// The only authorities that its certificate may be from.
     pub ca: Option<PathBuf>,
+    /// The certificate that hookctl shows it, and its private key.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// The Unix socket that it listens on.
+    pub socket: Option<PathBuf>,
     /// The proxy to it; never used for this machine.
     pub proxy: Option<String>,
     /// A human answers there.
     pub human: bool,
     /// It is told of local denies.
     pub audit: bool,
+    /// How much of an event it gets.
+    pub send: Send,
+    /// It is told of events that ended so (None = no rule spoke); empty = of all.
+    pub verdicts: Vec<Option<Verb>>,
+    /// What a webhook sends, placeholders not yet filled in.
+    pub body: Option<Value>,
+    /// A policy gets the agent's own payload as its input.
+    pub raw_input: bool,
+    /// What a policy without an answer is taken for.
+    pub undefined: Undefined,
+    /// A policy's reason ends with the decision's id.
+    pub show_decision_id: bool,
+    /// Plain text in an answer is told to the model.
+    pub text_as_context: bool,
+    /// A changed input holds only what changes.
+    pub merge_input: bool,
+}
+
+impl Remote {
+    /// A server of that name with everything as the protocol has it, and no address yet.
+    fn new(name: &str, dialect: Dialect) -> Remote {
+        let defaults = dialect.defaults();
+        Remote {
+            name: name.to_string(),
+            urls: Vec::new(),
+            dialect,
+            events: KindSet::EMPTY,
+            timeout: Duration::from_millis(defaults.timeout),
+            retries: defaults.retries,
+            delay: Duration::from_millis(defaults.delay),
+            deadline: Duration::from_millis(defaults.deadline),
+            fail_open: defaults.fail_open,
+            on_allow: Amounts::Silent,
+            on_modify: Amounts::Silent,
+            strict: false,
+            headers: Vec::new(),
+            allow_vars: Vec::new(),
+            token: None,
+            hmac: None,
+            ca: None,
+            identity: None,
+            socket: None,
+            proxy: None,
+            human: false,
+            audit: false,
+            send: Send::Full,
+            verdicts: Vec::new(),
+            body: None,
+            raw_input: false,
+            undefined: Undefined::NoOpinion,
+            show_decision_id: false,
+            text_as_context: false,
+            merge_input: false,
+        }
+    }
 }
 
 /// Splits a header's value at its variables: text, and the name of the variable behind it.
@@ -198,27 +247,10 @@ pub(super) fn read_remote(
 ) -> Option<Remote> {
     let table = r.table(body, "remote")?;
     let before = r.errors();
-    let mut out = Remote {
-        name: name.get_ref().to_string(),
-        urls: Vec::new(),
-        dialect: Dialect::default(),
-        events: KindSet::EMPTY,
-        timeout: Duration::from_millis(5_000),
-        retries: 3,
-        delay: Duration::from_millis(1_000),
-        deadline: Duration::from_millis(25_000),
-        fail_open: true,
-        on_allow: Amounts::Silent,
-        on_modify: Amounts::Silent,
-        strict: false,
-        headers: Vec::new(),
-        allow_vars: Vec::new(),
-        token: None,
-        ca: None,
-        proxy: None,
-        human: false,
-        audit: false,
-    };
+    // The other keys' defaults hang on it.
+    let dialect = table.iter().find(|(key, _)| key.get_ref() == "dialect");
+    let dialect = dialect.and_then(|(_, value)| r.one_of("dialect", value, Dialect::NAMES));
+    let mut out = Remote::new(name.get_ref(), dialect.unwrap_or_default());
     let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     if out.name.is_empty() || !out.name.bytes().all(fits) {
         let message = format!("`{}` is no name of a server", out.name);
@@ -235,7 +267,7 @@ pub(super) fn read_remote(
     }
     let at = |key: &str| spans.iter().find(|(known, _)| *known == key).map(|(_, s)| s.clone());
     if r.errors() == before {
-        check(&out, name.span(), &at, r);
+        check::check(&out, name.span(), &at, r);
     }
     (r.errors() == before).then_some(out)
 }
@@ -260,11 +292,7 @@ fn read_key(key: &str, value: &Spanned<DeValue<'_>>, out: &mut Remote, r: &mut R
                 );
             }
         }
-        "dialect" => {
-            const NAMES: &[(&str, Dialect)] =
-                &[("hooks-server", Dialect::HooksServer), ("claude-http", Dialect::ClaudeHttp)];
-            out.dialect = r.one_of("dialect", value, NAMES).unwrap_or_default();
-        }
+        "dialect" => {}
         "events" => out.events = r.kinds(value).unwrap_or_default(),
         "timeout_ms" => out.timeout = ms(r, 10, 600_000),
         "retry_count" => out.retries = r.integer(value, 0, 10).unwrap_or_default() as u32,
@@ -292,9 +320,25 @@ fn read_key(key: &str, value: &Spanned<DeValue<'_>>, out: &mut Remote, r: &mut R
         "allow_vars" => {
             out.allow_vars = r.strings(value).into_iter().map(|(text, _)| text).collect();
         }
-        "token_env" => out.token = r.string(value).map(|(text, _)| Token::Env(text)),
-        "token_file" => out.token = path(value, r).map(Token::File),
+        "token_env" => out.token = r.string(value).map(|(text, _)| Secret::Env(text)),
+        "token_file" => out.token = path(value, r).map(Secret::File),
+        "token_command" => out.token = r.string(value).map(|(text, _)| Secret::Command(text)),
+        "hmac_env" => out.hmac = r.string(value).map(|(text, _)| Secret::Env(text)),
+        "hmac_file" => out.hmac = path(value, r).map(Secret::File),
         "ca" => out.ca = path(value, r),
+        "client_cert" => {
+            out.identity = path(value, r).map(|cert| match out.identity.take() {
+                Some((_, key)) => (cert, key),
+                None => (cert, PathBuf::new()),
+            });
+        }
+        "client_key" => {
+            out.identity = path(value, r).map(|key| match out.identity.take() {
+                Some((cert, _)) => (cert, key),
+                None => (PathBuf::new(), key),
+            });
+        }
+        "socket" => out.socket = path(value, r),
         "proxy" => {
             if let Some((text, span)) = r.string(value) {
                 // A proxy may well want a name and a password.
@@ -309,7 +353,43 @@ fn read_key(key: &str, value: &Spanned<DeValue<'_>>, out: &mut Remote, r: &mut R
             }
         }
         "human" => out.human = r.boolean(value).unwrap_or_default(),
-        _ => out.audit = r.boolean(value).unwrap_or_default(),
+        "audit" => out.audit = r.boolean(value).unwrap_or_default(),
+        "send" => {
+            const NAMES: &[(&str, Send)] =
+                &[("full", Send::Full), ("summary", Send::Summary), ("hash", Send::Hash)];
+            out.send = r.one_of("send", value, NAMES).unwrap_or_default();
+        }
+        "verdicts" => {
+            let named = |text: &str| match text {
+                "silent" => Ok(None),
+                _ => match Verb::ALL.iter().find(|verb| verb.name() == text) {
+                    Some(verb) => Ok(Some(*verb)),
+                    None => Err(format!("`{text}` is no verdict")),
+                },
+            };
+            out.verdicts = r.each(value, "unknown-word", named);
+        }
+        "body" => {
+            out.body = json(value).filter(|body| body.is_string() || body.is_object());
+            if out.body.is_none() {
+                r.wrong_type(value, "a text or a table");
+            }
+        }
+        "input" => {
+            const NAMES: &[(&str, bool)] = &[("event", false), ("raw", true)];
+            out.raw_input = r.one_of("input", value, NAMES).unwrap_or_default();
+        }
+        "undefined" => {
+            const NAMES: &[(&str, Undefined)] = &[
+                ("no_opinion", Undefined::NoOpinion),
+                ("deny", Undefined::Deny),
+                ("fail", Undefined::Fail),
+            ];
+            out.undefined = r.one_of("undefined", value, NAMES).unwrap_or_default();
+        }
+        "show_decision_id" => out.show_decision_id = r.boolean(value).unwrap_or_default(),
+        "text_as_context" => out.text_as_context = r.boolean(value).unwrap_or_default(),
+        _ => out.merge_input = r.boolean(value).unwrap_or_default(),
     }
 }
 
@@ -356,65 +436,6 @@ fn path(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<PathBuf> {
     }
 }
 
-/// What does not go together.
-fn check(
-    remote: &Remote,
-    name: Range<usize>,
-    at: &dyn Fn(&str) -> Option<Range<usize>>,
-    r: &mut Reader<'_>,
-) {
-    let mut fault = |message: &str, hint: &str, span| {
-        r.fault("bad-remote", message.into(), Some(hint.into()), span);
-    };
-    if remote.urls.is_empty() {
-        fault("a server has an address", "add url = \"https://...\"", name);
-        return;
-    }
-    if let (Some(_), Some(span)) = (at("token_env"), at("token_file")) {
-        fault("a server has one token", "token_env or token_file", span);
-    }
-    let authorization = |(name, _): &(String, String)| name.eq_ignore_ascii_case("authorization");
-    if let (true, Some(span)) = (remote.token.is_some(), at("headers"))
-        && remote.headers.iter().any(authorization)
-    {
-        fault("the token already is the Authorization header", "take one of them out", span);
-    }
-    if let Some(span) = at("retry_count")
-        && remote.human
-        && remote.retries > 0
-    {
-        fault("a human is not asked twice", "take out retry_count or human", span);
-    }
-    let mut useless = |key: &str, is: bool, why: &str| {
-        if let Some(span) = at(key).filter(|_| is) {
-            r.warn("unused-key", format!("`{key}` has no effect: {why}"), None, span);
-        }
-    };
-    let claude = remote.dialect == Dialect::ClaudeHttp;
-    useless("strict_data", claude, "this dialect sends what the agent sent");
-    useless("on_allow", claude, "an allow of this dialect is a real one");
-    useless("on_modify", claude, "an answer of this dialect says itself what it carries");
-    useless("ca", remote.urls.iter().all(|url| !url.is_https()), "there is no https address");
-    useless("proxy", remote.urls.iter().all(|url| url.loopback), "this machine needs none");
-    useless("fail_open", remote.events.is_empty(), "it is for `events`; rules have `otherwise`");
-    let long = remote.timeout > remote.deadline && at("deadline_ms").is_some();
-    useless("timeout_ms", long, "deadline_ms is shorter");
-    let named: Vec<&str> =
-        remote.headers.iter().flat_map(|(_, v)| variables(v)).filter_map(|v| v.1).collect();
-    let idle = remote.allow_vars.iter().all(|var| !named.contains(&var.as_str()));
-    useless("allow_vars", idle, "no header names one of them");
-    for var in named {
-        if !remote.allow_vars.iter().any(|known| known == var) {
-            r.warn(
-                "unlisted-variable",
-                format!("`${var}` is not in allow_vars: it stands for nothing"),
-                Some(format!("allow_vars = [\"{var}\"]")),
-                at("headers").unwrap_or(name.clone()),
-            );
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -442,6 +463,7 @@ mod tests {
             ("url = \"https://x.org:99999\"", "bad-url"),
             ("url = \"http://x.org/hook\"", "plain-http"),
             ("url = []", "empty-list"),
+            ("url = \"https://x.org\"\nclient_cert = \"/c.pem\"", "bad-remote"),
         ] {
             assert!(codes(body).contains(&code), "{body}: {:?}", codes(body));
         }
@@ -458,7 +480,18 @@ mod tests {
             ("allow_vars = \"KEY\"", "unused-key"),
             ("token_env = \"A\"\ntoken_file = \"/b\"", "bad-remote"),
             ("token_env = \"A\"\nheaders = { authorization = \"b\" }", "bad-remote"),
+            ("token_command = \"t\"\ntoken_file = \"/b\"", "bad-remote"),
+            ("hmac_env = \"A\"\nhmac_file = \"/b\"", "bad-remote"),
+            ("client_cert = \"/c.pem\"\nclient_key = \"/k.pem\"", "unused-key"),
             ("human = true\nretry_count = 2", "bad-remote"),
+            ("send = \"some\"", "unknown-word"),
+            ("body = \"x\"", "unused-key"),
+            ("dialect = \"webhook\"\nbody = 3", "wrong-type"),
+            ("dialect = \"webhook\"\nhuman = true", "unused-key"),
+            ("dialect = \"otlp\"\nverdicts = [\"no\"]", "unknown-word"),
+            ("undefined = \"deny\"", "unused-key"),
+            ("dialect = \"opa\"\nundefined = \"allow\"", "unknown-word"),
+            ("merge_input = true", "unused-key"),
             ("dialect = \"claude-http\"\nstrict_data = true", "unused-key"),
             ("ca = \"/a.pem\"", "unused-key"),
             ("proxy = \"http://p:3128\"", "unused-key"),

@@ -1,0 +1,112 @@
+//! What does not go together in one `[remote.NAME]`.
+
+use std::ops::Range;
+
+use super::{Dialect, Remote, variables};
+use crate::rule::reader::Reader;
+
+/// The dialects that ask, and read what comes back.
+const DECIDE: &[Dialect] = &[
+    Dialect::HooksServer,
+    Dialect::CchdV1,
+    Dialect::CloudEvents,
+    Dialect::ClaudeHttp,
+    Dialect::Opa,
+];
+/// The dialects whose allow is no more than the absence of an objection.
+const PLAIN: &[Dialect] =
+    &[Dialect::HooksServer, Dialect::CchdV1, Dialect::CloudEvents, Dialect::Opa];
+
+/// Keys that mean something in some dialects only, and why not in the others.
+const ONLY: &[(&str, &[Dialect], &str)] = &[
+    ("strict_data", &[Dialect::HooksServer], "this dialect says what it is sent"),
+    ("on_allow", PLAIN, "an answer of this dialect says itself what it allows"),
+    ("on_modify", PLAIN, "an answer of this dialect says itself what it carries"),
+    ("fail_open", DECIDE, "nothing waits for this dialect's answer"),
+    ("human", DECIDE, "nothing waits for this dialect's answer"),
+    ("audit", DECIDE, "this dialect is told of every verdict"),
+    ("verdicts", &[Dialect::Webhook, Dialect::Otlp], "this dialect is asked before the verdict"),
+    ("body", &[Dialect::Webhook], "only a webhook has one"),
+    ("input", &[Dialect::Opa], "it is for opa"),
+    ("undefined", &[Dialect::Opa], "it is for opa"),
+    ("show_decision_id", &[Dialect::Opa], "it is for opa"),
+    ("text_as_context", &[Dialect::ClaudeHttp], "it is for claude-http"),
+    ("merge_input", &[Dialect::ClaudeHttp], "the input is merged anyway"),
+];
+
+/// Notes it.
+pub(super) fn check(
+    remote: &Remote,
+    name: Range<usize>,
+    at: &dyn Fn(&str) -> Option<Range<usize>>,
+    r: &mut Reader<'_>,
+) {
+    let mut fault = |message: &str, hint: &str, span| {
+        r.fault("bad-remote", message.into(), Some(hint.into()), span);
+    };
+    if remote.urls.is_empty() {
+        fault("a server has an address", "add url = \"https://...\"", name);
+        return;
+    }
+    for (keys, what) in [
+        (&["token_env", "token_file", "token_command"][..], "a server has one token"),
+        (&["hmac_env", "hmac_file"], "a server has one key to sign with"),
+    ] {
+        if let Some(span) = keys.iter().filter_map(|key| at(key)).nth(1) {
+            fault(what, &keys.join(" or "), span);
+        }
+    }
+    for (key, other) in [("client_cert", "client_key"), ("client_key", "client_cert")] {
+        if let (Some(span), None) = (at(key), at(other)) {
+            fault("a certificate has a private key", &format!("add {other}"), span);
+        }
+    }
+    let authorization = |(name, _): &(String, String)| name.eq_ignore_ascii_case("authorization");
+    if let (true, Some(span)) = (remote.token.is_some(), at("headers"))
+        && remote.headers.iter().any(authorization)
+    {
+        fault("the token already is the Authorization header", "take one of them out", span);
+    }
+    if let Some(span) = at("retry_count")
+        && remote.human
+        && remote.retries > 0
+    {
+        fault("a human is not asked twice", "take out retry_count or human", span);
+    }
+    let mut useless = |key: &str, is: bool, why: &str| {
+        if let Some(span) = at(key).filter(|_| is) {
+            r.warn("unused-key", format!("`{key}` has no effect: {why}"), None, span);
+        }
+    };
+    for (key, dialects, why) in ONLY {
+        useless(key, !dialects.contains(&remote.dialect), why);
+    }
+    let tls = remote.urls.iter().any(|url| url.is_https());
+    useless("client_cert", !tls, "there is no https address");
+    useless("ca", !tls, "there is no https address");
+    let here = remote.urls.iter().all(|url| url.loopback) || remote.socket.is_some();
+    useless("proxy", here, "this machine needs none");
+    useless("socket", cfg!(not(unix)), "there are no Unix sockets here");
+    let decides = remote.dialect.decides();
+    useless(
+        "fail_open",
+        decides && remote.events.is_empty(),
+        "it is for `events`; rules have `otherwise`",
+    );
+    let long = remote.timeout > remote.deadline && at("deadline_ms").is_some();
+    useless("timeout_ms", long, "deadline_ms is shorter");
+    let named: Vec<&str> =
+        remote.headers.iter().flat_map(|(_, v)| variables(v)).filter_map(|v| v.1).collect();
+    let idle = remote.allow_vars.iter().all(|var| !named.contains(&var.as_str()));
+    useless("allow_vars", idle, "no header names one of them");
+    for var in named {
+        if !remote.allow_vars.iter().any(|known| known == var) {
+            r.warn(
+                "unlisted-variable",
+                format!("`${var}` is not in allow_vars: it stands for nothing"),
+                Some(format!("allow_vars = [\"{var}\"]")),
+                at("headers").unwrap_or(name.clone()),
+            );
+        }
+    }
+}

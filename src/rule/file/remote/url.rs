@@ -1,0 +1,53 @@
+//! The address of a server.
+
+use std::net::IpAddr;
+
+/// An address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Url {
+    /// As it is written.
+    pub text: String,
+    /// Its host is this machine.
+    pub loopback: bool,
+}
+
+impl Url {
+    /// Without the query, which may hold what nobody else should read.
+    pub fn endpoint(&self) -> &str {
+        self.text.split(['?', '#']).next().unwrap_or_default()
+    }
+
+    pub(super) fn is_https(&self) -> bool {
+        self.text.starts_with("https:")
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Url, String> {
+        let (scheme, rest) = text.split_once("://").ok_or("an address begins with http(s)://")?;
+        if !matches!(scheme, "http" | "https") {
+            return Err("the scheme is http or https".into());
+        }
+        if !text.bytes().all(|b| b.is_ascii_graphic()) {
+            return Err("an address has neither blanks nor other than ASCII characters".into());
+        }
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if authority.contains('@') {
+            return Err("no names or passwords here: write token_file".into());
+        }
+        let (host, port) = match authority.strip_prefix('[').and_then(|a| a.split_once(']')) {
+            Some((host, port)) => (host, port.strip_prefix(':')),
+            None => match authority.split_once(':') {
+                Some((host, port)) => (host, Some(port)),
+                None => (authority, None),
+            },
+        };
+        if host.is_empty() {
+            return Err("the host is missing".into());
+        }
+        if port.is_some_and(|port| port.parse::<u16>().is_err()) {
+            return Err("the port is no number up to 65535".into());
+        }
+        let loopback = host.eq_ignore_ascii_case("localhost")
+            || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        Ok(Url { text: text.to_string(), loopback })
+    }
+}
