@@ -7,10 +7,16 @@ use serde_json::{Value, json};
 
 #[path = "remote/answers.rs"]
 mod answers;
+#[path = "remote/claude_http.rs"]
+mod claude_http;
+#[path = "remote/dialects.rs"]
+mod dialects;
 #[path = "remote/faults.rs"]
 mod faults;
 #[path = "remote/judgement.rs"]
 mod judgement;
+#[path = "remote/opa.rs"]
+mod opa;
 #[path = "remote/sent.rs"]
 mod sent;
 #[path = "remote/server.rs"]

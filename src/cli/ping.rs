@@ -39,7 +39,8 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
         let ms = start.elapsed().as_millis();
         let line = match came.map_err(|failure| failure.cause).and_then(|answer| {
             let status = answer.status;
-            let text = transport::judge_status(&answer).map_err(|failure| failure.cause)?;
+            let text = transport::judge_status(remote.dialect, &answer)
+                .map_err(|failure| failure.cause)?;
             let said =
                 said(remote, &request, &text).map_err(|why| format!("invalid answer: {why}"))?;
             Ok(format!("up, HTTP {status} after {ms} ms: {said}"))
@@ -83,6 +84,7 @@ fn said(remote: &Remote, request: &Request, text: &str) -> Result<String, String
         (_, None) => "nothing to say",
     };
     let reply = reply.settle(remote, event);
+    let notes: String = reply.notes.iter().map(|note| format!(" ({note})")).collect();
     let answer = Answer {
         verb: reply.verb,
         reason: reply.reason,
@@ -94,5 +96,5 @@ fn said(remote: &Remote, request: &Request, text: &str) -> Result<String, String
     let agent = crate::agent::by_id(event.agent).ok_or("no such agent")?;
     let output = agent.render(event, &answer).stdout;
     let output = if output.is_empty() { "silence".into() } else { output };
-    Ok(format!("{word}, answered with {output}"))
+    Ok(format!("{word}, answered with {output}{notes}"))
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::answer::merge;
 use super::reply::Reply;
 use super::{Dialect, Request};
 use crate::event::{Event, Kind};
@@ -28,46 +29,66 @@ impl Dialect for ClaudeHttp {
         request.bytes.clone()
     }
 
-    fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+    fn read(&self, remote: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+        // Older versions of the agent took text for context. What begins like an answer must be one.
+        let told = remote.text_as_context
+            && matches!(event.kind, Kind::UserPromptSubmit | Kind::SessionStart)
+            && !body.starts_with('{');
+        if told {
+            return Ok(Reply { context: vec![body.to_string()], ..Reply::default() });
+        }
         let answer: Map<String, Value> =
             serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
-        let mut reply = Reply::default();
-        let reason = text(&answer, "reason")?.unwrap_or_default();
-        reply.notice.extend(text(&answer, "systemMessage")?);
-        reply.suppress = flag(&answer, "suppressOutput")?.unwrap_or(false);
-        match text(&answer, "decision")?.as_deref() {
-            Some("block") => (reply.verb, reply.reason) = (Some(Verb::Deny), reason.clone()),
-            // Still in the schema, and does nothing.
-            None | Some("approve") => {}
-            Some(_) => return Err("an unknown decision".into()),
-        }
-        for key in ["async", "asyncTimeout", "terminalSequence"] {
-            if answer.contains_key(key) {
-                reply.notes.push(format!("`{key}` is not handed on"));
-            }
-        }
-        match answer.get("hookSpecificOutput") {
-            None => {}
-            Some(Value::Object(specific)) => read_specific(specific, event, &mut reply)?,
-            Some(_) => return Err("a hookSpecificOutput that is no object".into()),
-        }
-        let stop_reason = text(&answer, "stopReason")?;
-        if flag(&answer, "continue")? == Some(false) {
-            reply.verb = Some(Verb::Halt);
-            let told =
-                if reply.reason.is_empty() { reason } else { std::mem::take(&mut reply.reason) };
-            reply.reason = stop_reason.unwrap_or(told);
-        }
-        if matches!(reply.verb, Some(Verb::Deny | Verb::Halt)) && reply.reason.trim().is_empty() {
-            reply.reason = "Blocked by server".into();
-        }
-        Ok(reply)
+        read_object(&answer, event, remote.merge_input)
     }
+}
+
+/// What an answer with the schema of a command hook's says. `merged`: its input holds only what
+/// changes.
+///
+/// # Errors
+/// Why the agent would not take it.
+pub(super) fn read_object(
+    answer: &Map<String, Value>,
+    event: &Event,
+    merged: bool,
+) -> Result<Reply, String> {
+    let mut reply = Reply::default();
+    let reason = text(answer, "reason")?.unwrap_or_default();
+    reply.notice.extend(text(answer, "systemMessage")?);
+    reply.suppress = flag(answer, "suppressOutput")?.unwrap_or(false);
+    match text(answer, "decision")?.as_deref() {
+        Some("block") => (reply.verb, reply.reason) = (Some(Verb::Deny), reason.clone()),
+        // Still in the schema, and does nothing.
+        None | Some("approve") => {}
+        Some(_) => return Err("an unknown decision".into()),
+    }
+    for key in ["async", "asyncTimeout", "terminalSequence"] {
+        if answer.contains_key(key) {
+            reply.notes.push(format!("`{key}` is not handed on"));
+        }
+    }
+    match answer.get("hookSpecificOutput") {
+        None => {}
+        Some(Value::Object(specific)) => read_specific(specific, event, merged, &mut reply)?,
+        Some(_) => return Err("a hookSpecificOutput that is no object".into()),
+    }
+    let stop_reason = text(answer, "stopReason")?;
+    if flag(answer, "continue")? == Some(false) {
+        reply.verb = Some(Verb::Halt);
+        let told = if reply.reason.is_empty() { reason } else { std::mem::take(&mut reply.reason) };
+        reply.reason = stop_reason.unwrap_or(told);
+    }
+    if matches!(reply.verb, Some(Verb::Deny | Verb::Halt)) && reply.reason.trim().is_empty() {
+        reply.reason = "Blocked by server".into();
+    }
+    Ok(reply)
 }
 
 fn read_specific(
     specific: &Map<String, Value>,
     event: &Event,
+    merged: bool,
     reply: &mut Reply,
 ) -> Result<(), String> {
     if text(specific, "hookEventName")?.as_deref() != Some(event.name.as_str()) {
@@ -118,9 +139,14 @@ fn read_specific(
         Some(Value::Object(_)) if !event.kind.is_gate() => {
             reply.notes.push(format!("{} has no input to change", event.name));
         }
-        // Whole, as the agent takes it.
-        Some(Value::Object(new)) => {
-            reply.input = Some(new).filter(|new| event.input.as_object() != Some(*new)).cloned();
+        Some(patch @ Value::Object(_)) => {
+            // Whole, as the agent takes it, unless it was agreed otherwise.
+            let mut new = patch.clone();
+            if merged {
+                new = event.input.clone();
+                merge(&mut new, patch);
+            }
+            reply.input = new.as_object().filter(|_| new != event.input).cloned();
         }
         Some(_) => return Err("an updatedInput that is no object".into()),
     }

@@ -3,10 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::reply::Reply;
-use super::{Dialect, Request};
+use super::{Dialect, Request, answer, correlation};
 use crate::event::{Event, Kind};
 use crate::rule::file::Remote;
-use crate::verdict::Verb;
 
 pub(super) struct HooksServer;
 
@@ -15,17 +14,6 @@ const ENVELOPE: &[&str] = &["session_id", "hook_event_name", "correlation_id", "
 /// What every event has: not sent in strict mode.
 const COMMON: &[&str] =
     &["cwd", "transcript_path", "permission_mode", "prompt_id", "agent_id", "agent_type", "effort"];
-
-/// What an answer decides, weakest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Decision {
-    Allow,
-    Modify,
-    Ask,
-    Defer,
-    Block,
-    Halt,
-}
 
 impl Dialect for HooksServer {
     fn body(&self, request: &Request, remote: &Remote) -> Vec<u8> {
@@ -37,11 +25,8 @@ impl Dialect for HooksServer {
             "timestamp": request.timestamp,
             "session_id": event.session,
         });
-        let text = |key: &&str| event.str(key).is_some_and(|text| !text.is_empty());
-        if let Some(key) =
-            ["correlation_id", "tool_use_id", "prompt_id"].iter().find(|key| text(key))
-        {
-            head["correlation_id"] = event.raw[*key].clone();
+        if let Some(id) = correlation(event) {
+            head["correlation_id"] = id.into();
         }
         let mut data = data(event, remote.strict);
         if let Some(mark) = &request.mark
@@ -53,80 +38,13 @@ impl Dialect for HooksServer {
     }
 
     fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
-        let answer: Map<String, Value> =
-            serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
-        let mut reply = Reply::default();
-        let mut said: Vec<(Decision, &str)> = Vec::new();
-        let text = |map: &'_ Map<String, Value>, key: &str| -> Option<String> {
-            map.get(key).and_then(Value::as_str).map(str::to_string)
-        };
-        let mut reason = text(&answer, "reason").unwrap_or_default();
-        if answer.get("continue") == Some(&Value::Bool(false)) {
-            said.push((Decision::Halt, "continue"));
-            reason = text(&answer, "stopReason").unwrap_or(reason);
-        }
-        if let Some(value) = answer.get("decision") {
-            said.push((decision(value)?, "decision"));
-        } else if let Some(action) = answer.get("action") {
-            said.push((
-                match action.as_str() {
-                    Some("continue") => Decision::Allow,
-                    Some("block") => Decision::Block,
-                    _ => return Err("an unknown action".into()),
-                },
-                "action",
-            ));
-        }
-        if let Some(Value::Object(specific)) = answer.get("hookSpecificOutput") {
-            let named = specific.get("hookEventName").and_then(Value::as_str);
-            if named.is_some_and(|name| name != event.name) {
-                reply.notes.push("its hookSpecificOutput is for another event: ignored".into());
-            } else {
-                let why = read_specific(specific, event, &mut reply, &mut said)?;
-                reason = why.filter(|_| reason.is_empty()).unwrap_or(reason);
-            }
-        }
-        let strictest = said.iter().map(|(decision, _)| *decision).max().unwrap_or(Decision::Allow);
-        if said.iter().any(|(decision, _)| *decision != strictest) {
-            let words: Vec<String> = said.iter().map(|(d, key)| format!("{key} {d:?}")).collect();
-            reply.notes.push(format!("it disagrees with itself: {}", words.join(", ")));
-        }
-        reply.explicit &= strictest == Decision::Allow;
-        if strictest > Decision::Modify {
-            (reply.input, reply.response) = (None, None);
-        }
-        let default = match strictest {
-            Decision::Block | Decision::Halt => "Blocked by server",
-            Decision::Modify => "Modified by server",
-            _ => "",
-        };
-        reply.reason = if reason.trim().is_empty() { default.into() } else { reason };
-        reply.verb = Some(match strictest {
-            Decision::Allow | Decision::Modify => Verb::Allow,
-            Decision::Ask => Verb::Ask,
-            Decision::Defer => Verb::Defer,
-            Decision::Block => Verb::Deny,
-            Decision::Halt => Verb::Halt,
-        });
-        if strictest == Decision::Modify {
-            match answer.get("modified_data") {
-                Some(Value::Object(changes)) => modify(event, changes, &mut reply)?,
-                _ => return Err("modify without an object `modified_data`".into()),
-            }
-        }
-        reply.notice.extend(text(&answer, "systemMessage"));
-        reply.suppress = answer.get("suppressOutput") == Some(&Value::Bool(true));
-        let major = text(&answer, "version").filter(|v| v.split('.').next() != Some("1"));
-        reply.notes.extend(major.map(|version| format!("it speaks version {version}")));
-        reply.notes.extend(answer.get("metadata").map(|metadata| format!("metadata: {metadata}")));
-        Ok(reply)
+        answer::read(event, body)
     }
 }
 
-/// The object `data` of the event.
-fn data(event: &Event, strict: bool) -> Map<String, Value> {
-    let raw = &event.raw;
-    let seed: &[&str] = match event.kind {
+/// The fields that the protocol knows of an event of this kind.
+fn fields(kind: Kind) -> &'static [&'static str] {
+    match kind {
         Kind::PreToolUse => &["tool_name", "tool_input"],
         Kind::PostToolUse => &["tool_name", "tool_input", "tool_response"],
         Kind::UserPromptSubmit => &["prompt"],
@@ -134,10 +52,14 @@ fn data(event: &Event, strict: bool) -> Map<String, Value> {
         Kind::Stop | Kind::SubagentStop => &["stop_hook_active"],
         Kind::PreCompact => &["trigger", "custom_instructions"],
         _ => &[],
-    };
+    }
+}
+
+/// What the protocol knows of the event, and nothing else.
+pub(super) fn known(event: &Event) -> Map<String, Value> {
     let mut out = Map::new();
-    for key in seed {
-        let value = match (*key, raw.get(*key)) {
+    for key in fields(event.kind) {
+        let value = match (*key, event.raw.get(*key)) {
             ("stop_hook_active", value) => Some(json!(value == Some(&Value::Bool(true)))),
             ("custom_instructions", value) => value.filter(|value| value.is_string()).cloned(),
             (_, value) => value.cloned(),
@@ -146,13 +68,20 @@ fn data(event: &Event, strict: bool) -> Map<String, Value> {
             out.insert((*key).into(), value);
         }
     }
-    if strict && !seed.is_empty() {
+    out
+}
+
+/// The object `data` of the event.
+fn data(event: &Event, strict: bool) -> Map<String, Value> {
+    let (raw, fields) = (&event.raw, fields(event.kind));
+    let mut out = known(event);
+    if strict && !fields.is_empty() {
         return out;
     }
     for (key, value) in raw {
         let key_str = key.as_str();
         let other = ENVELOPE.contains(&key_str)
-            || seed.contains(&key_str)
+            || fields.contains(&key_str)
             || (strict && COMMON.contains(&key_str));
         if !other {
             out.insert(key.clone(), value.clone());
@@ -164,135 +93,4 @@ fn data(event: &Event, strict: bool) -> Map<String, Value> {
         out.insert("current_working_directory".into(), cwd.clone());
     }
     out
-}
-
-/// Every spelling of a decision.
-fn decision(value: &Value) -> Result<Decision, String> {
-    let text = match value {
-        Value::Null | Value::Bool(true) => return Ok(Decision::Allow),
-        Value::Bool(false) => return Ok(Decision::Block),
-        Value::String(text) => text.trim().to_lowercase(),
-        _ => return Err("a decision that is no text".into()),
-    };
-    Ok(match text.as_str() {
-        "" | "allow" | "approve" | "approved" | "continue" | "ok" | "pass" | "yes" => {
-            Decision::Allow
-        }
-        "block" | "deny" | "denied" | "reject" | "cancel" | "no" => Decision::Block,
-        "ask" | "prompt" | "confirm" => Decision::Ask,
-        "modify" | "modified" | "update" | "rewrite" => Decision::Modify,
-        "halt" | "stop" => Decision::Halt,
-        _ => return Err("an unknown decision".into()),
-    })
-}
-
-/// `hookSpecificOutput` as later servers of this protocol send it; its reason.
-fn read_specific(
-    specific: &Map<String, Value>,
-    event: &Event,
-    reply: &mut Reply,
-    said: &mut Vec<(Decision, &str)>,
-) -> Result<Option<String>, String> {
-    let mut reason = specific.get("permissionDecisionReason").and_then(Value::as_str);
-    let mut word = specific.get("permissionDecision").and_then(Value::as_str);
-    let mut input = specific.get("updatedInput");
-    if let Some(decision) = specific.get("decision") {
-        word = decision.get("behavior").and_then(Value::as_str).or(word);
-        reason = decision.get("message").and_then(Value::as_str).or(reason);
-        input = decision.get("updatedInput").or(input);
-        if decision.get("interrupt") == Some(&Value::Bool(true)) && word == Some("deny") {
-            said.push((Decision::Halt, "interrupt"));
-        }
-    }
-    if let Some(word) = word {
-        let decision = match word {
-            "allow" => Decision::Allow,
-            "ask" => Decision::Ask,
-            "defer" => Decision::Defer,
-            "deny" => Decision::Block,
-            _ => return Err("an unknown permissionDecision".into()),
-        };
-        reply.explicit = decision == Decision::Allow;
-        said.push((decision, "permissionDecision"));
-    }
-    if let (Some(Value::Object(input)), Value::Object(old)) = (input, &event.input)
-        && event.kind.is_gate()
-    {
-        let mut new = Value::Object(old.clone());
-        merge(&mut new, &Value::Object(input.clone()));
-        reply.input = new.as_object().filter(|new| *new != old).cloned();
-    }
-    reply.response = specific
-        .get("updatedToolOutput")
-        .filter(|value| event.kind == Kind::PostToolUse && !value.is_null())
-        .cloned();
-    let context = specific.get("additionalContext").and_then(Value::as_str);
-    reply.context.extend(context.map(str::to_string));
-    Ok(reason.map(str::to_string))
-}
-
-/// What `modified_data` changes about the event.
-fn modify(event: &Event, changes: &Map<String, Value>, reply: &mut Reply) -> Result<(), String> {
-    match event.kind {
-        Kind::PreToolUse | Kind::PermissionRequest => {
-            let mut rest = changes.clone();
-            // A hook cannot change the tool.
-            rest.remove("tool_name");
-            let patch = match rest.get("tool_input") {
-                Some(patch @ Value::Object(_)) => patch.clone(),
-                Some(_) => return Err("a `tool_input` that is no object".into()),
-                None => {
-                    if !rest.is_empty() {
-                        reply.notes.push("modified_data was taken for the tool's input".into());
-                    }
-                    Value::Object(rest)
-                }
-            };
-            let old = event.input.as_object().cloned().unwrap_or_default();
-            let mut new = Value::Object(old.clone());
-            merge(&mut new, &patch);
-            reply.input = new.as_object().filter(|new| **new != old).cloned();
-        }
-        Kind::PostToolUse => {
-            if let (Some(patch), Some(old)) = (changes.get("tool_response"), event.response()) {
-                let mut new = old.clone();
-                match (&new, patch) {
-                    (Value::Object(_), Value::Object(_)) => merge(&mut new, patch),
-                    _ => new = patch.clone(),
-                }
-                reply.response = Some(new).filter(|new| new != old && !new.is_null());
-            }
-        }
-        Kind::UserPromptSubmit => {
-            if let Some(prompt) = changes.get("prompt").and_then(Value::as_str) {
-                reply.context.push(format!("Modified prompt: {prompt}"));
-                reply.notes.push("a prompt cannot be replaced: told to the model".into());
-            }
-        }
-        Kind::PreCompact => {
-            let text = changes.get("custom_instructions").and_then(Value::as_str);
-            reply.context.extend(text.map(str::to_string));
-        }
-        kind => reply.notes.push(format!("nothing of {} can be modified: ignored", kind.name())),
-    }
-    Ok(())
-}
-
-/// JSON Merge Patch (RFC 7396).
-fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = Value::Object(Map::new());
-    }
-    let Value::Object(target) = target else { return };
-    for (key, value) in patch {
-        if value.is_null() {
-            target.shift_remove(key);
-        } else {
-            merge(target.entry(key.clone()).or_insert(Value::Null), value);
-        }
-    }
 }

@@ -4,6 +4,7 @@
 //! Each server is asked in a thread of its own, which is left alone when its time is up: whatever a
 //! server, a resolver or a proxy does, the agent has its answer before the deadline.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::agent;
 use crate::event::{Event, Kind};
 use crate::once::{self, Claim};
 use crate::paths::Paths;
@@ -24,9 +26,13 @@ use self::breaker::Breaker;
 use self::reply::Reply;
 use self::transport::Failure;
 
+mod answer;
 pub mod breaker;
+mod cchd_v1;
 mod claude_http;
+mod cloudevents;
 mod hooks_server;
+mod opa;
 pub mod reply;
 pub mod transport;
 
@@ -64,6 +70,14 @@ impl Request {
         Request { event, bytes, id: id(timestamp), timestamp, mark: None, deadline, home }
     }
 
+    /// The payload as JSON: the agent's own bytes, unless they had to be repaired.
+    fn payload(&self) -> Cow<'_, [u8]> {
+        match serde_json::from_slice::<Value>(&self.bytes) {
+            Ok(_) => Cow::Borrowed(self.bytes.trim_ascii()),
+            Err(_) => Cow::Owned(serde_json::to_vec(&self.event.raw).unwrap_or_default()),
+        }
+    }
+
     /// When the server must have been asked.
     fn limit(&self, remote: &Remote) -> Instant {
         let mut whole = remote.deadline;
@@ -95,22 +109,53 @@ pub trait Dialect: Sync {
     /// The body of the request.
     fn body(&self, request: &Request, remote: &Remote) -> Vec<u8>;
 
-    /// What the answer says; its body is not empty.
+    /// What the answer says; its body is empty for opa only.
     ///
     /// # Errors
     /// Why it is no answer of this protocol.
     fn read(&self, remote: &Remote, event: &Event, body: &str) -> Result<Reply, String>;
+
+    /// What such a server itself means by a status, where it gives it while it is up.
+    fn hint(&self, _status: u16) -> Option<&'static str> {
+        None
+    }
+}
+
+/// What joins the events of one call.
+fn correlation(event: &Event) -> Option<&str> {
+    let keys = ["correlation_id", "tool_use_id", "prompt_id"];
+    keys.iter().filter_map(|key| event.str(key)).find(|text| !text.is_empty())
+}
+
+/// The agent as the wire names it: `claude-code`.
+fn agent_name(event: &Event) -> String {
+    let title = agent::by_id(event.agent).map_or(event.agent, |agent| agent.title());
+    title.to_lowercase().replace(' ', "-")
+}
+
+/// An object's text with one more key, whose value is JSON already and stays as it is.
+fn with(object: &Value, key: &str, json: &[u8]) -> Vec<u8> {
+    let mut out = object.to_string().into_bytes();
+    out.pop();
+    if out.len() > 1 {
+        out.push(b',');
+    }
+    out.extend(format!("\"{key}\":").bytes());
+    out.extend(json);
+    out.push(b'}');
+    out
 }
 
 /// The protocol of that name.
 pub fn dialect(name: Name) -> &'static dyn Dialect {
     match name {
         Name::HooksServer => &hooks_server::HooksServer,
-        // SEAM: each gets a file of its own.
-        Name::CchdV1 | Name::CloudEvents | Name::Opa | Name::Webhook | Name::Otlp => {
-            &hooks_server::HooksServer
-        }
+        Name::CchdV1 => &cchd_v1::CchdV1,
+        Name::CloudEvents => &cloudevents::CloudEvents,
         Name::ClaudeHttp => &claude_http::ClaudeHttp,
+        Name::Opa => &opa::Opa,
+        // SEAM: each gets a file of its own.
+        Name::Webhook | Name::Otlp => &hooks_server::HooksServer,
     }
 }
 
@@ -120,7 +165,8 @@ pub fn dialect(name: Name) -> &'static dyn Dialect {
 /// Why it is no answer of the server's protocol.
 pub fn read(remote: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
     let body = body.trim_start_matches('\u{feff}').trim();
-    if body.is_empty() {
+    // Of a policy engine no answer is not one.
+    if body.is_empty() && remote.dialect != Name::Opa {
         return Ok(Reply::default());
     }
     dialect(remote.dialect).read(remote, event, body)

@@ -17,7 +17,7 @@ use ureq::{Timeout, http};
 use super::{Request, at_home, dialect};
 use crate::env;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::{Secret, Url, variables};
+use crate::rule::file::remote::{Dialect, Secret, Url, variables};
 
 /// The largest answer that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -33,13 +33,16 @@ pub struct Failure {
     pub sent: bool,
     /// No earlier than after this.
     pub after: Duration,
+    /// The server is there, and says what is wrong with this one event.
+    pub up: bool,
     /// All attempts found the server unable to answer: it is down.
     pub down: bool,
 }
 
 impl Failure {
     fn new(cause: impl Into<String>, again: bool, sent: bool) -> Failure {
-        Failure { cause: cause.into(), again, sent, after: Duration::ZERO, down: false }
+        let after = Duration::ZERO;
+        Failure { cause: cause.into(), again, sent, after, up: false, down: false }
     }
 }
 
@@ -85,9 +88,9 @@ impl Call<'_> {
                     Err(failure) => failure,
                 };
                 // Neither a server that was given less than its time is down, nor one whose human
-                // does not answer.
+                // does not answer, nor one that says what is wrong.
                 let cut = timeout < self.remote.timeout && start.elapsed() >= timeout;
-                down &= last.again && !cut && !(self.remote.human && last.sent);
+                down &= last.again && !last.up && !cut && !(self.remote.human && last.sent);
                 if self.remote.human && last.sent {
                     return Err(last);
                 }
@@ -114,7 +117,7 @@ impl Call<'_> {
         timeout: Duration,
     ) -> Result<String, Failure> {
         let answer = post(self.remote, &self.request.home, url, headers, body, timeout)?;
-        let text = judge_status(&answer)?;
+        let text = judge_status(self.remote.dialect, &answer)?;
         match super::read(self.remote, &self.request.event, &text) {
             Ok(_) => Ok(text),
             Err(why) => Err(Failure::new(format!("invalid answer: {why}"), false, true)),
@@ -134,17 +137,23 @@ pub struct Answer {
 }
 
 /// Which statuses are an answer, and which are worth another attempt.
-pub fn judge_status(answer: &Answer) -> Result<String, Failure> {
+pub fn judge_status(name: Dialect, answer: &Answer) -> Result<String, Failure> {
     let status = answer.status;
+    let hint = dialect(name).hint(status);
+    let cause = match hint {
+        Some(hint) => format!("HTTP {status} ({hint})"),
+        None => format!("HTTP {status}"),
+    };
     match status {
         200..=299 => String::from_utf8(answer.body.clone())
             .map_err(|_| Failure::new("invalid answer: it is not UTF-8", false, true)),
         300..=399 => Err(Failure::new(format!("redirect (HTTP {status})"), false, true)),
         408 | 425 | 429 | 500..=599 => Err(Failure {
             after: answer.after,
-            ..Failure::new(format!("HTTP {status}"), true, true)
+            up: hint.is_some(),
+            ..Failure::new(cause, true, true)
         }),
-        _ => Err(Failure::new(format!("HTTP {status}"), false, true)),
+        _ => Err(Failure::new(cause, false, true)),
     }
 }
 
@@ -375,7 +384,12 @@ mod tests {
 
     #[test]
     fn s1_24_s1_25_which_statuses_are_tried_again() {
-        let of = |status| judge_status(&Answer { status, after: Duration::ZERO, body: Vec::new() });
+        let of = |status| {
+            judge_status(
+                Dialect::HooksServer,
+                &Answer { status, after: Duration::ZERO, body: Vec::new() },
+            )
+        };
         for status in [200, 201, 204, 299] {
             assert_eq!(of(status), Ok(String::new()));
         }

@@ -265,6 +265,9 @@ pub(super) fn read_remote(
             r.unknown_key(key.get_ref(), key.span(), REMOTE_KEYS.iter().map(|(key, _)| *key));
         }
     }
+    if let Some(path) = out.dialect.path() {
+        out.urls = out.urls.into_iter().map(|url| url.or_path(path)).collect();
+    }
     let at = |key: &str| spans.iter().find(|(known, _)| *known == key).map(|(_, s)| s.clone());
     if r.errors() == before {
         check::check(&out, name.span(), &at, r);

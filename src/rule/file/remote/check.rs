@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Dialect, Remote, variables};
+use super::{Dialect, Remote, Url, variables};
 use crate::rule::reader::Reader;
 
 /// The dialects that ask, and read what comes back.
@@ -47,6 +47,12 @@ pub(super) fn check(
     if remote.urls.is_empty() {
         fault("a server has an address", "add url = \"https://...\"", name);
         return;
+    }
+    // There a policy would find no `input`, and have nothing to say about anything.
+    let bare = |url: &Url| remote.dialect == Dialect::Opa && url.path().contains("/v0/");
+    if remote.urls.iter().any(bare) {
+        let span = at("url").unwrap_or(name.clone());
+        fault("/v0 takes no `input`", "ask for /v1/data/PACKAGE/RULE", span);
     }
     for (keys, what) in [
         (&["token_env", "token_file", "token_command"][..], "a server has one token"),

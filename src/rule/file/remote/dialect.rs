@@ -53,6 +53,14 @@ impl Dialect {
         !matches!(self, Dialect::Webhook | Dialect::Otlp)
     }
 
+    /// What is asked for where an address names no path.
+    pub fn path(self) -> Option<&'static str> {
+        match self {
+            Dialect::Opa => Some("/v1/data/hookctl/decision"),
+            _ => None,
+        }
+    }
+
     /// What holds where a file does not say otherwise.
     pub fn defaults(self) -> Defaults {
         let slow = Defaults {

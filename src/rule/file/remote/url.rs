@@ -17,6 +17,27 @@ impl Url {
         self.text.split(['?', '#']).next().unwrap_or_default()
     }
 
+    /// Its path, empty where it names none.
+    pub(super) fn path(&self) -> &str {
+        &self.text[self.before_path()..self.endpoint().len()]
+    }
+
+    /// With that path, where it names none.
+    pub(super) fn or_path(mut self, path: &str) -> Url {
+        if matches!(self.path(), "" | "/") {
+            let (from, to) = (self.before_path(), self.endpoint().len());
+            self.text.replace_range(from..to, path);
+        }
+        self
+    }
+
+    /// Where the path begins.
+    fn before_path(&self) -> usize {
+        let endpoint = self.endpoint();
+        let host = endpoint.find("://").map_or(0, |at| at + 3);
+        endpoint[host..].find('/').map_or(endpoint.len(), |at| host + at)
+    }
+
     pub(super) fn is_https(&self) -> bool {
         self.text.starts_with("https:")
     }

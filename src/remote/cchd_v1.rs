@@ -1,0 +1,35 @@
+//! The Claude Hooks Server Protocol 1.0 with the bytes of its first client: the keys in its order, the
+//! protocol's fields and no others, an empty `data` for events that the protocol does not list.
+
+use serde_json::json;
+
+use super::reply::Reply;
+use super::{Dialect, Request, answer, correlation, hooks_server};
+use crate::event::Event;
+use crate::rule::file::Remote;
+
+pub(super) struct CchdV1;
+
+impl Dialect for CchdV1 {
+    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
+        let event = &request.event;
+        let mut head = json!({
+            "type": event.name,
+            "name": event.name,
+            "timestamp": request.timestamp,
+            "id": request.id,
+            "session_id": event.session,
+        });
+        if let Some(id) = correlation(event) {
+            head["correlation_id"] = id.into();
+        }
+        let mut data = hooks_server::known(event);
+        // Only where hookctl itself has something to say: that client never had.
+        data.extend(request.mark.clone().map(|mark| ("hookctl".to_string(), mark)));
+        json!({ "version": "1.0", "event": head, "data": data }).to_string().into_bytes()
+    }
+
+    fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+        answer::read(event, body)
+    }
+}

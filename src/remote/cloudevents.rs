@@ -1,0 +1,55 @@
+//! The CloudEvents envelope of later hooks clients: the agent's payload as it was sent in a structured
+//! event, answered like the protocol before it.
+//!
+//! The content type is plain `application/json`, as those clients send it: their servers read bodies
+//! of no other (Express takes `application/cloudevents+json` for no JSON, and finds nothing).
+
+use serde_json::{Map, Value, json};
+
+use super::reply::Reply;
+use super::{Dialect, Request, agent_name, answer, correlation, with};
+use crate::event::Event;
+use crate::rule::file::Remote;
+
+pub(super) struct CloudEvents;
+
+impl Dialect for CloudEvents {
+    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
+        let event = &request.event;
+        let mut head = Map::new();
+        let mut put = |key: &str, value: Value| {
+            head.insert(key.into(), value);
+        };
+        put("specversion", "1.0".into());
+        put("type", format!("com.claudecode.hook.{}", event.name).into());
+        put("source", format!("/{}/hooks", agent_name(event)).into());
+        put("id", request.id.clone().into());
+        put("time", time(request.timestamp).into());
+        put("datacontenttype", "application/json".into());
+        // An attribute is a text with something in it, or it is not there.
+        if !event.session.is_empty() {
+            put("sessionid", event.session.clone().into());
+        }
+        if let Some(id) = correlation(event) {
+            put("correlationid", id.into());
+        }
+        // `data` is the agent's: what hookctl adds are attributes, whose names know no `_` or `.`.
+        for (key, value) in request.mark.iter().filter_map(Value::as_object).flatten() {
+            if !value.is_null() {
+                put(&format!("hookctl{key}"), value.clone());
+            }
+        }
+        with(&json!(head), "data", &request.payload())
+    }
+
+    fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+        answer::read(event, body)
+    }
+}
+
+/// Milliseconds since 1970 as RFC 3339 has them.
+fn time(timestamp: u64) -> String {
+    let millis = i64::try_from(timestamp).unwrap_or(i64::MAX);
+    let time = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX);
+    format!("{time:.3}")
+}

@@ -1,0 +1,301 @@
+//! Open Policy Agent's Data API: the event is the policy's `input`, the rule's value its answer.
+//!
+//! An answer that names no verdict in words that are known here is none: a policy that says no in words
+//! of its own must not pass for one that says yes.
+
+use serde_json::{Map, Value, json};
+
+use super::answer::{self, Decision};
+use super::reply::Reply;
+use super::{Dialect, Request, agent_name, claude_http, with};
+use crate::event::Event;
+use crate::rule::file::Remote;
+use crate::rule::file::remote::Undefined;
+use crate::verdict::Verb;
+
+pub(super) struct Opa;
+
+/// What stands beside `result`. A body with anything else is of another protocol.
+const BESIDE: &[&str] = &["decision_id", "metrics", "provenance", "explanation", "warning"];
+/// What is read together with a native `hookSpecificOutput`.
+const NATIVE: &[&str] =
+    &["hookSpecificOutput", "continue", "stopReason", "systemMessage", "suppressOutput"];
+
+impl Dialect for Opa {
+    fn body(&self, request: &Request, remote: &Remote) -> Vec<u8> {
+        let event = &request.event;
+        if remote.raw_input {
+            let payload = match &request.mark {
+                None => request.payload(),
+                Some(mark) => {
+                    let mut raw = event.raw.clone();
+                    raw.insert("hookctl".into(), mark.clone());
+                    serde_json::to_vec(&raw).unwrap_or_default().into()
+                }
+            };
+            return with(&json!({}), "input", &payload);
+        }
+        let mut input = json!({
+            "agent": agent_name(event),
+            "event": event.name,
+            "session_id": event.session,
+            "cwd": event.cwd,
+        });
+        if !event.tool.is_empty() {
+            input["tool"] = json!({ "name": event.tool, "input": event.input });
+        }
+        if let Some(prompt) = event.prompt() {
+            input["prompt"] = prompt.into();
+        }
+        if let Some(mark) = &request.mark {
+            input["hookctl"] = mark.clone();
+        }
+        with(&json!({}), "input", &with(&input, "raw", &request.payload()))
+    }
+
+    fn read(&self, remote: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+        let answer: Map<String, Value> =
+            serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
+        let mut reply = match answer.get("result") {
+            Some(result) if *result != json!({}) => of_result(result, event)?,
+            None if answer.keys().any(|key| !BESIDE.contains(&key.as_str())) => {
+                return Err("it has no `result`: is this OPA's Data API?".into());
+            }
+            // Of a package, the empty object is what its rules that do not hold amount to.
+            _ => undefined(remote.undefined)?,
+        };
+        if let Some(id) = answer.get("decision_id").and_then(Value::as_str) {
+            reply.notes.push(format!("decision_id: {id}"));
+            let told = reply.verb.is_some_and(|verb| verb != Verb::Allow);
+            if remote.show_decision_id && told {
+                reply.reason = format!("{} (decision {id})", reply.reason).trim_start().into();
+            }
+        }
+        Ok(reply)
+    }
+
+    fn hint(&self, status: u16) -> Option<&'static str> {
+        match status {
+            401 => Some("token or system.authz"),
+            404 => Some("no such path: is this OPA's Data API?"),
+            500 => Some("rules that contradict each other, or an error of a built-in"),
+            _ => None,
+        }
+    }
+}
+
+/// What it amounts to that no rule has a value.
+fn undefined(setting: Undefined) -> Result<Reply, String> {
+    let note = "undefined: no such rule, or nothing to say".to_string();
+    match setting {
+        Undefined::NoOpinion => Ok(Reply { notes: vec![note], ..Reply::default() }),
+        Undefined::Deny => Ok(Reply {
+            verb: Some(Verb::Deny),
+            reason: "The policy has no answer".into(),
+            notes: vec![note],
+            ..Reply::default()
+        }),
+        Undefined::Fail => Err(note),
+    }
+}
+
+/// What the rule's value says.
+fn of_result(result: &Value, event: &Event) -> Result<Reply, String> {
+    let plain = |decision: Decision| Reply {
+        verb: Some(decision.verb()),
+        reason: default_reason(decision).into(),
+        ..Reply::default()
+    };
+    match result {
+        Value::Bool(_) | Value::String(_) => match answer::decision(result)? {
+            Decision::Modify => Err("a change that does not say of what".into()),
+            decision => Ok(plain(decision)),
+        },
+        Value::Array(items) if items.iter().all(Value::is_string) => match messages(items)? {
+            messages if messages.is_empty() => Ok(plain(Decision::Allow)),
+            messages => Ok(Reply { reason: messages.join("; "), ..plain(Decision::Block) }),
+        },
+        Value::Object(map) => of_object(map, event),
+        _ => Err("a result that is no decision".into()),
+    }
+}
+
+fn default_reason(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Block | Decision::Halt => "Denied by policy",
+        Decision::Modify => "Modified by policy",
+        _ => "",
+    }
+}
+
+/// An object: of all that its keys say, the strictest counts.
+fn of_object(map: &Map<String, Value>, event: &Event) -> Result<Reply, String> {
+    let mut said: Vec<(Decision, Vec<String>)> = Vec::new();
+    let mut bad: Option<String> = None;
+    let mut known = false;
+    let mut reply = match native_answer(map, event) {
+        Ok(reply) => reply,
+        Err(why) => {
+            bad = Some(why);
+            Reply::default()
+        }
+    };
+    let native = match reply.verb {
+        Some(Verb::Allow) => Some(Decision::Allow),
+        Some(Verb::Ask) => Some(Decision::Ask),
+        Some(Verb::Defer) => Some(Decision::Defer),
+        Some(Verb::Deny) => Some(Decision::Block),
+        Some(Verb::Halt) => Some(Decision::Halt),
+        None if reply.input.is_some() || reply.response.is_some() => Some(Decision::Modify),
+        None => None,
+    };
+    said.extend(native.map(|decision| (decision, vec![reply.reason.clone()])));
+    for (key, value) in map {
+        let found = match key.as_str() {
+            "decision" => answer::decision(value).map(|decision| Some((decision, Vec::new()))),
+            "allow" if value.is_boolean() => {
+                answer::decision(value).map(|decision| Some((decision, Vec::new())))
+            }
+            "allow" => speaks(value, Decision::Allow),
+            // Nothing that is denied is no objection.
+            "deny" | "block" => speaks(value, Decision::Block)
+                .map(|found| found.or(Some((Decision::Allow, Vec::new())))),
+            "halt" => speaks(value, Decision::Halt),
+            "ask" => speaks(value, Decision::Ask),
+            "modify" => speaks(value, Decision::Modify),
+            "modified_data" | "updated_input" => {
+                Ok((!value.is_null()).then(|| (Decision::Modify, Vec::new())))
+            }
+            "context" | "add_context" => {
+                reply.context.extend(strings(value));
+                Ok(None)
+            }
+            "system_message" => {
+                reply.notice.extend(strings(value));
+                Ok(None)
+            }
+            "hookSpecificOutput" => Ok(None),
+            _ => continue,
+        };
+        known = true;
+        match found {
+            Ok(found) => said.extend(found),
+            Err(why) => bad = Some(format!("`{key}`: {why}")),
+        }
+    }
+    let strictest = said.iter().map(|(decision, _)| *decision).max();
+    // What makes no sense must not take a no away that stands beside it.
+    if let Some(why) = bad
+        && strictest.is_none_or(|decision| decision < Decision::Block)
+    {
+        return Err(why);
+    }
+    if !known {
+        return Err("an object that decides nothing".into());
+    }
+    let Some(strictest) = strictest else { return Ok(reply) };
+    reply.explicit &= strictest == Decision::Allow;
+    if strictest > Decision::Modify && Some(strictest) != native {
+        (reply.input, reply.response) = (None, None);
+    }
+    reply.verb = Some(strictest.verb());
+    let messages = said.iter().filter(|(decision, _)| *decision == strictest);
+    let messages: Vec<&str> = messages
+        .flat_map(|(_, messages)| messages)
+        .map(String::as_str)
+        .filter(|text| !text.trim().is_empty())
+        .collect();
+    reply.reason = if messages.is_empty() { reason(map) } else { messages.join("; ") };
+    if reply.reason.trim().is_empty() {
+        reply.reason = default_reason(strictest).into();
+    }
+    if strictest == Decision::Modify {
+        change(map, event, &mut reply)?;
+    } else if said.iter().any(|(decision, _)| *decision == Decision::Modify) {
+        reply.notes.push("it also changes the call: dropped beside a stricter decision".into());
+    }
+    Ok(reply)
+}
+
+/// What a native `hookSpecificOutput` says.
+fn native_answer(map: &Map<String, Value>, event: &Event) -> Result<Reply, String> {
+    if !map.contains_key("hookSpecificOutput") {
+        return Ok(Reply::default());
+    }
+    let of = map.iter().filter(|(key, _)| NATIVE.contains(&key.as_str()));
+    let of = of.map(|(key, value)| (key.clone(), value.clone())).collect();
+    claude_http::read_object(&of, event, false)
+}
+
+/// The reason that stands beside the decision.
+fn reason(map: &Map<String, Value>) -> String {
+    ["reason", "message", "reasons"]
+        .iter()
+        .filter_map(|key| map.get(*key))
+        .map(|value| strings(value).join("; "))
+        .find(|text| !text.trim().is_empty())
+        .unwrap_or_default()
+}
+
+/// A text or a list of texts; nothing of anything else.
+fn strings(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A verb's value: a flag, a message, or a list of messages. None where it does not hold.
+fn speaks(value: &Value, decision: Decision) -> Result<Option<(Decision, Vec<String>)>, String> {
+    let messages = match value {
+        Value::Null | Value::Bool(false) => return Ok(None),
+        Value::Bool(true) => Vec::new(),
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) if items.is_empty() => return Ok(None),
+        Value::Array(items) => messages(items)?,
+        _ => return Err("neither a flag nor messages".into()),
+    };
+    Ok(Some((decision, messages)))
+}
+
+/// Messages as texts, or as objects with one; those of high severity come first.
+fn messages(items: &[Value]) -> Result<Vec<String>, String> {
+    let mut out = Vec::new();
+    for item in items {
+        let text = match item {
+            Value::String(text) => Some(text.as_str()),
+            Value::Object(map) => ["reason", "message", "msg", "question", "rule_id"]
+                .iter()
+                .find_map(|key| map.get(*key).and_then(Value::as_str)),
+            _ => return Err("a message that is no text".into()),
+        };
+        let severity = item.get("severity").and_then(Value::as_str).unwrap_or_default();
+        let high = ["HIGH", "CRITICAL"].iter().any(|word| severity.eq_ignore_ascii_case(word));
+        out.push((!high, text.unwrap_or_default().to_string()));
+    }
+    out.sort_by_key(|(low, _)| *low);
+    Ok(out.into_iter().map(|(_, text)| text).collect())
+}
+
+/// What the call becomes, beside what a native answer makes of it already.
+fn change(map: &Map<String, Value>, event: &Event, reply: &mut Reply) -> Result<(), String> {
+    let there = |key: &str| map.get(key).filter(|value| !value.is_null());
+    // Of the verb `modify` the higher priority wins a key, of equal ones the first: it comes last.
+    let mut verbs: Vec<&Value> =
+        there("modify").and_then(Value::as_array).into_iter().flatten().rev().collect();
+    verbs.sort_by_key(|verb| verb.get("priority").and_then(Value::as_i64).unwrap_or(50));
+    let inputs = verbs.iter().map(|verb| verb.get("updated_input").unwrap_or(&Value::Null));
+    let inputs = inputs.chain(there("updated_input")).map(|input| json!({ "tool_input": input }));
+    let changes: Vec<Value> = inputs.chain(there("modified_data").cloned()).collect();
+    if changes.is_empty() && reply.input.is_none() && reply.response.is_none() {
+        return Err("a change that does not say of what".into());
+    }
+    for change in &changes {
+        match change {
+            Value::Object(change) => answer::modify(event, change, reply)?,
+            _ => return Err("`modified_data` is no object".into()),
+        }
+    }
+    Ok(())
+}
