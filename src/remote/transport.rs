@@ -90,7 +90,8 @@ impl Call<'_> {
                 // Neither a server that was given less than its time is down, nor one whose human
                 // does not answer, nor one that says what is wrong.
                 let cut = timeout < self.remote.timeout && start.elapsed() >= timeout;
-                down &= last.again && !last.up && !cut && !(self.remote.human && last.sent);
+                let alive = !last.again || last.up || cut || self.remote.human && last.sent;
+                down &= !alive;
                 if self.remote.human && last.sent {
                     return Err(last);
                 }

@@ -154,6 +154,16 @@ fn s1_40_the_answers_are_the_same_in_each_envelope() {
     }
 }
 
+/// As the clients of that envelope have it.
+#[test]
+fn s1_40_cloudevents_have_defaults_of_their_own() {
+    let server = Server::start(vec![status(503)]);
+    let config = forward(&server.url, "dialect = \"cloudevents\"").replace("retry_count = 2", "");
+    let answer = Home::new(&config).hook(&bash("ls"));
+    assert_eq!(verdict(&answer), ("deny", &*format!("{CLOSED} [user:remote.x]")));
+    assert_eq!(server.seen().len(), 3);
+}
+
 #[test]
 fn a_test_and_a_local_no_are_told_where_the_body_has_room() {
     let rule = "[rule.no]\ncommand = \"ls\"\ndeny = \"not here\"";

@@ -234,6 +234,14 @@ fn o2_o7_undefined_is_what_the_setting_says() {
 }
 
 #[test]
+fn status_says_where_the_input_may_go_on_to() {
+    let home = Home::new(&opa("http://127.0.0.1:1", ""));
+    let told = String::from_utf8(home.run(&["status"], "").stdout).unwrap();
+    assert!(told.contains("decision logs"), "{told}");
+    assert!(told.contains("http://127.0.0.1:1/v1/data/hookctl/decision"), "{told}");
+}
+
+#[test]
 fn a_decision_id_is_in_the_journal_and_in_a_reason_on_demand() {
     let id = "4ca636c1-55e4-417a-b1d8-4aceb67960d1";
     for (setting, result, reason) in [

@@ -7,6 +7,7 @@ use super::now;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::remote::breaker::Breaker;
+use crate::rule::file::remote::Dialect;
 
 /// A server; the keys are stable.
 #[derive(Debug, Serialize)]
@@ -48,10 +49,17 @@ pub(super) fn servers(config: &Config, paths: &Paths) -> Vec<Server> {
     servers.collect()
 }
 
-/// What is doubtful about what they are sent.
+/// What is doubtful about what they are sent, and where it goes on to.
 pub(super) fn doubts(config: &Config) -> Vec<String> {
     let faults = config.faults().filter(|(source, fault)| {
         source.trusted && matches!(fault.code, "unlisted-variable" | "plain-http")
     });
-    faults.map(|(s, fault)| visible(&fault.line(&s.path.display().to_string(), &s.text))).collect()
+    let faults =
+        faults.map(|(s, fault)| visible(&fault.line(&s.path.display().to_string(), &s.text)));
+    let logs = config.remotes().filter(|(_, remote)| remote.dialect == Dialect::Opa);
+    let logs = logs.map(|(_, remote)| {
+        let name = &remote.name;
+        format!("[remote.{name}]: OPA's decision logs, where they are on, hold all that it is sent")
+    });
+    faults.chain(logs).collect()
 }
