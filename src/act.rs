@@ -2,7 +2,7 @@
 //! output bounded.
 
 use std::io::{Read, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -145,7 +145,7 @@ fn run(job: &Job, deadline: Instant) -> Outcome {
     let stdout = child.stdout.take().map(collect);
     let stderr = child.stderr.take().map(collect);
     let end = wait(&mut child, end_by);
-    let read_by = Instant::now() + GRACE;
+    let read_by = (Instant::now() + GRACE).min(deadline);
     let text = |stream: Option<mpsc::Receiver<Vec<u8>>>| {
         stream.map(|stream| drain(&stream, read_by)).unwrap_or_default()
     };
@@ -155,6 +155,23 @@ fn run(job: &Job, deadline: Instant) -> Outcome {
         stderr: text(stderr),
         ms: start.elapsed().as_millis() as u64,
     }
+}
+
+/// A relative program is meant from the directory of the file that names it.
+pub fn with_base(script: &str, base: &Path) -> String {
+    let word_len = script.find(char::is_whitespace).unwrap_or(script.len());
+    let word = &script[..word_len];
+    let plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"./_-+".contains(&b));
+    if plain && word.contains('/') && !word.starts_with('/') {
+        let path = base.join(word.trim_start_matches("./"));
+        return format!("{}{}", quote(&path.to_string_lossy()), &script[word_len..]);
+    }
+    script.to_string()
+}
+
+/// The text as one word of a POSIX shell.
+pub fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 #[cfg(unix)]

@@ -10,7 +10,8 @@ use super::{Context, Exit, print, visible};
 use crate::config::Config;
 use crate::dry;
 use crate::event::Kind;
-use crate::remote::{self, Request, transport};
+use crate::remote::secret::Credentials;
+use crate::remote::{self, Request, http, transport};
 use crate::rule::file::Remote;
 use crate::verdict::{Answer, Verb};
 
@@ -29,13 +30,14 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
         bail!("no server is called `{}`: there are {}", args.name, known.join(", "));
     };
     let request = test_event(context, remote);
-    let headers = transport::headers(remote, &request.home).map_err(|why| anyhow!(why))?;
+    let credentials =
+        Credentials::of(remote, &request, request.deadline).map_err(|why| anyhow!(why))?;
     let body = remote::dialect(remote.dialect).body(&request, remote);
     let mut exit = Exit::Ok;
     let mut out = String::new();
     for url in &remote.urls {
         let start = Instant::now();
-        let came = transport::post(remote, &request.home, url, &headers, &body, remote.timeout);
+        let came = http::post(remote, &request.home, url, &credentials, &body, remote.timeout);
         let ms = start.elapsed().as_millis();
         let line = match came.map_err(|failure| failure.cause).and_then(|answer| {
             let status = answer.status;

@@ -1,7 +1,7 @@
 //! The commands of matched rules: what each becomes for `sh -c`, and that none runs twice for two
 //! registrations of hookctl.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::{Heard, Judge, LARGEST_VARIABLE};
@@ -173,7 +173,7 @@ impl Judge<'_> {
         let base = command.base.clone().unwrap_or_else(|| project.clone());
         let left = self.world.deadline.saturating_duration_since(Instant::now());
         Job {
-            script: with_base(&script, &base),
+            script: act::with_base(&script, &base),
             variables,
             dir: if project.is_dir() { project } else { PathBuf::from("/") },
             stdin: self.world.stdin.to_vec(),
@@ -237,21 +237,4 @@ impl Judge<'_> {
             }
         }
     }
-}
-
-/// A relative program is meant from the directory of its rule's file.
-fn with_base(script: &str, base: &Path) -> String {
-    let word_len = script.find(char::is_whitespace).unwrap_or(script.len());
-    let word = &script[..word_len];
-    let plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"./_-+".contains(&b));
-    if plain && word.contains('/') && !word.starts_with('/') {
-        let path = base.join(word.trim_start_matches("./"));
-        return format!("{}{}", quote(&path.to_string_lossy()), &script[word_len..]);
-    }
-    script.to_string()
-}
-
-/// The text as one word of a POSIX shell.
-pub(super) fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::commands::quote;
 use super::{Judge, LARGEST_CONTEXT};
+use crate::act::quote;
 use crate::engine::Match;
 use crate::rule::Text;
 

@@ -32,9 +32,14 @@ mod cchd_v1;
 mod claude_http;
 mod cloudevents;
 mod hooks_server;
+pub mod http;
 mod opa;
 pub mod reply;
+pub mod secret;
+#[cfg(feature = "tls")]
+mod tls;
 pub mod transport;
+mod wire;
 
 /// What is kept of the event's own time for the answer itself.
 const MARGIN: Duration = Duration::from_millis(50);
@@ -224,6 +229,7 @@ pub fn ask(request: Request, remotes: &[&Remote], manner: Manner, paths: &Paths)
         let Ok((at, asked)) = receiver.recv_timeout(left) else { break };
         out[at] = Some(asked);
     }
+    secret::wait_for_commands();
     out.into_iter().zip(remotes).map(|(a, remote)| a.unwrap_or_else(|| late(remote))).collect()
 }
 

@@ -1,26 +1,14 @@
-//! The HTTP client: one POST with one absolute deadline over everything, and which failures are
-//! worth another attempt.
-//!
-//! No redirects, no compression, no proxy from the environment (a repository's settings can set
-//! variables). An answer is at most 1 MiB.
+//! The attempts: one address after the other, and which failures are worth another try.
 
-use std::fs;
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::hash::{BuildHasher as _, RandomState};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
-use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
-use ureq::{Timeout, http};
-
-use super::{Request, at_home, dialect};
-use crate::env;
+use super::http::{self, Answer};
+use super::secret::Credentials;
+use super::{Request, dialect};
 use crate::rule::file::Remote;
-use crate::rule::file::remote::{Dialect, Secret, Url, variables};
-
-/// The largest answer that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
+use crate::rule::file::remote::{Dialect, Url};
 
 /// Why an attempt, or all of them, came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +28,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn new(cause: impl Into<String>, again: bool, sent: bool) -> Failure {
+    pub(super) fn new(cause: impl Into<String>, again: bool, sent: bool) -> Failure {
         let after = Duration::ZERO;
         Failure { cause: cause.into(), again, sent, after, up: false, down: false }
     }
@@ -66,7 +54,7 @@ impl Call<'_> {
     /// The last failure.
     pub fn run(&self, attempts: &mut u32, endpoint: &mut String) -> Result<String, Failure> {
         let body = dialect(self.remote.dialect).body(self.request, self.remote);
-        let headers = headers(self.remote, &self.request.home)
+        let credentials = Credentials::of(self.remote, self.request, self.limit)
             .map_err(|why| Failure::new(why, false, false))?;
         let mut last = Failure::new("its time is up", true, false);
         // The server is down where nothing else was seen, and it had all the time it may take.
@@ -83,7 +71,7 @@ impl Call<'_> {
                 *attempts += 1;
                 let start = Instant::now();
                 let timeout = self.remote.timeout.min(time);
-                last = match self.attempt(url, &headers, &body, timeout) {
+                last = match self.attempt(url, &credentials, &body, timeout) {
                     Ok(body) => return Ok(body),
                     Err(failure) => failure,
                 };
@@ -102,7 +90,7 @@ impl Call<'_> {
                     break;
                 }
                 left -= 1;
-                thread::sleep(pause);
+                thread::sleep((pause + jitter(pause)).min(time));
             }
         }
         last.down = down;
@@ -113,28 +101,18 @@ impl Call<'_> {
     fn attempt(
         &self,
         url: &Url,
-        headers: &[(String, String)],
+        credentials: &Credentials,
         body: &[u8],
         timeout: Duration,
     ) -> Result<String, Failure> {
-        let answer = post(self.remote, &self.request.home, url, headers, body, timeout)?;
+        let home = &self.request.home;
+        let answer = http::post(self.remote, home, url, credentials, body, timeout)?;
         let text = judge_status(self.remote.dialect, &answer)?;
         match super::read(self.remote, &self.request.event, &text) {
             Ok(_) => Ok(text),
             Err(why) => Err(Failure::new(format!("invalid answer: {why}"), false, true)),
         }
     }
-}
-
-/// A server's answer.
-#[derive(Debug)]
-pub struct Answer {
-    /// The HTTP status.
-    pub status: u16,
-    /// `Retry-After`, where it says how long.
-    pub after: Duration,
-    /// The body of a status from 200 to 299.
-    pub body: Vec<u8>,
 }
 
 /// Which statuses are an answer, and which are worth another attempt.
@@ -158,214 +136,10 @@ pub fn judge_status(name: Dialect, answer: &Answer) -> Result<String, Failure> {
     }
 }
 
-/// The configured headers with their variables filled in, and the token.
-///
-/// # Errors
-/// What cannot be sent, without its value.
-pub fn headers(remote: &Remote, home: &std::path::Path) -> Result<Vec<(String, String)>, String> {
-    let mut out = Vec::new();
-    for (name, value) in &remote.headers {
-        let mut filled = String::new();
-        for (text, variable) in variables(value) {
-            filled.push_str(text);
-            let listed = variable.filter(|v| remote.allow_vars.iter().any(|known| known == v));
-            filled.push_str(&listed.and_then(env::get).unwrap_or_default());
-        }
-        out.push((name.clone(), filled));
-    }
-    let token = remote.token.as_ref().map(|token| secret(token, "token", home)).transpose()?;
-    if let Some(token) = token {
-        out.push(("Authorization".into(), format!("Bearer {token}")));
-    }
-    match out.iter().find(|(_, value)| http::HeaderValue::from_str(value).is_err()) {
-        Some((name, _)) => Err(format!("the value of the header {name} cannot be sent")),
-        None => Ok(out),
-    }
-}
-
-/// A secret from where it is kept. `what` it is for, where it cannot be had.
-fn secret(secret: &Secret, what: &str, home: &std::path::Path) -> Result<String, String> {
-    match secret {
-        Secret::Env(name) => {
-            env::get(name).ok_or_else(|| format!("${name}, its {what}, is not set"))
-        }
-        Secret::File(path) => {
-            let path = at_home(path, home);
-            let text = fs::read_to_string(&path)
-                .map_err(|error| format!("its {what} in {}: {error}", path.display()))?;
-            Ok(text.trim().to_string())
-        }
-        // SEAM
-        Secret::Command(_) => Err(format!("its {what}: commands are not run yet")),
-    }
-}
-
-/// Sends it and reads the answer, all within the time.
-///
-/// # Errors
-/// Why there is no answer.
-pub fn post(
-    remote: &Remote,
-    home: &std::path::Path,
-    url: &Url,
-    headers: &[(String, String)],
-    body: &[u8],
-    timeout: Duration,
-) -> Result<Answer, Failure> {
-    let agent = agent(remote, home, url, timeout)?;
-    let failed = |error| failure(error, timeout);
-    let mut request = agent.post(&url.text).header("Content-Type", "application/json");
-    for (name, value) in headers {
-        request = request.header(name, value);
-    }
-    let mut response = request.send(body).map_err(failed)?;
-    let status = response.status().as_u16();
-    let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-    let after = after.and_then(retry_after).unwrap_or_default();
-    let mut body = Vec::new();
-    if (200..300).contains(&status) {
-        // What is too large is not read to find that out.
-        if let Some(length) = response.body().content_length().filter(|len| *len > LARGEST) {
-            return Err(failed(ureq::Error::BodyExceedsLimit(length)));
-        }
-        let limited = response.body_mut().with_config().limit(LARGEST);
-        body = limited.read_to_vec().map_err(failed)?;
-    }
-    Ok(Answer { status, after, body })
-}
-
-fn agent(
-    remote: &Remote,
-    home: &std::path::Path,
-    url: &Url,
-    timeout: Duration,
-) -> Result<ureq::Agent, Failure> {
-    // Never the environment's. This machine is reached without one.
-    let proxy = match remote.proxy.as_deref().filter(|_| !url.loopback) {
-        Some(proxy) => Some(
-            ureq::Proxy::new(proxy)
-                .map_err(|_| Failure::new("the proxy's address cannot be used", false, false))?,
-        ),
-        None => None,
-    };
-    let config = ureq::Agent::config_builder()
-        .timeout_global(Some(timeout))
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .proxy(proxy)
-        .http_status_as_error(false)
-        .max_idle_connections(0)
-        .user_agent(concat!("hookctl/", env!("CARGO_PKG_VERSION")));
-    #[cfg(feature = "tls")]
-    let config = match &remote.ca {
-        Some(path) => config.tls_config(only(&at_home(path, home))?),
-        None => config,
-    };
-    let _ = home;
-    Ok(ureq::Agent::with_parts(
-        config.build(),
-        DefaultConnector::new(),
-        Local(DefaultResolver::default()),
-    ))
-}
-
-/// TLS that trusts the authorities of that file and no others.
-#[cfg(feature = "tls")]
-fn only(path: &std::path::Path) -> Result<ureq::tls::TlsConfig, Failure> {
-    use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
-    let fail = |why: String| Failure::new(format!("TLS: {}: {why}", path.display()), false, false);
-    let bytes = fs::read(path).map_err(|error| fail(error.to_string()))?;
-    let mut certificates = Vec::new();
-    for item in parse_pem(&bytes) {
-        match item {
-            Ok(PemItem::Certificate(one)) => certificates.push(one),
-            Ok(_) => {}
-            Err(error) => return Err(fail(error.to_string())),
-        }
-    }
-    if certificates.is_empty() {
-        return Err(fail("no certificate in it".into()));
-    }
-    let roots = RootCerts::new_with_certs(&certificates);
-    Ok(TlsConfig::builder().root_certs(roots).build())
-}
-
-/// Names as the system resolves them, but `localhost` is this machine whatever that says.
-#[derive(Debug)]
-struct Local(DefaultResolver);
-
-impl Resolver for Local {
-    fn resolve(
-        &self,
-        uri: &http::Uri,
-        config: &ureq::config::Config,
-        timeout: NextTimeout,
-    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        if !uri.host().is_some_and(|host| host.eq_ignore_ascii_case("localhost")) {
-            // The one kind of I/O error that comes from here is that there is no such host.
-            return self.0.resolve(uri, config, timeout).map_err(|error| match error {
-                ureq::Error::Io(_) => ureq::Error::HostNotFound,
-                other => other,
-            });
-        }
-        let port =
-            uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
-        let mut out = self.empty();
-        for ip in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
-            out.push(SocketAddr::new(ip, port));
-        }
-        Ok(out)
-    }
-}
-
-/// What an error of the client means.
-fn failure(error: ureq::Error, timeout: Duration) -> Failure {
-    use io::ErrorKind as Io;
-    let slow = format!("no answer within {} ms", timeout.as_millis());
-    match error {
-        ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
-            Failure::new(slow, true, false)
-        }
-        ureq::Error::Timeout(_) => Failure::new(slow, true, true),
-        ureq::Error::HostNotFound => Failure::new("no such host", true, false),
-        ureq::Error::ConnectionFailed => Failure::new("no connection", true, false),
-        ureq::Error::ConnectProxyFailed(_) => Failure::new("the proxy refused", true, false),
-        ureq::Error::Io(error) => match error.kind() {
-            Io::ConnectionRefused => Failure::new("connection refused", true, false),
-            Io::HostUnreachable | Io::NetworkUnreachable | Io::AddrNotAvailable => {
-                Failure::new("not reachable", true, false)
-            }
-            Io::TimedOut | Io::WouldBlock => Failure::new(slow, true, true),
-            Io::InvalidData | Io::InvalidInput => {
-                Failure::new(format!("TLS: {error}"), false, false)
-            }
-            _ => Failure::new("connection reset", true, true),
-        },
-        ureq::Error::Protocol(error) => {
-            Failure::new(format!("invalid answer: no HTTP: {error}"), false, true)
-        }
-        ureq::Error::BodyExceedsLimit(_) => {
-            Failure::new(format!("invalid answer: larger than {} KiB", LARGEST >> 10), false, true)
-        }
-        ureq::Error::LargeResponseHeader(..) => {
-            Failure::new("invalid answer: its headers are too large", false, true)
-        }
-        ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
-            Failure::new("its address cannot be used", false, false)
-        }
-        other => Failure::new(format!("TLS: {other}"), false, false),
-    }
-}
-
-/// `Retry-After`: seconds, or a date.
-fn retry_after(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let parser = jiff::fmt::rfc2822::DateTimeParser::new();
-    let date = SystemTime::from(parser.parse_timestamp(text).ok()?);
-    date.duration_since(SystemTime::now()).ok()
+/// Up to a tenth more: many clients that failed together must not come back together.
+fn jitter(pause: Duration) -> Duration {
+    // The standard library's hash keys are the system's randomness.
+    pause / 1000 * (RandomState::new().hash_one(pause) % 101) as u32
 }
 
 #[cfg(test)]
@@ -373,14 +147,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s1_26_retry_after_is_seconds_or_a_date() {
-        assert_eq!(retry_after("60"), Some(Duration::from_secs(60)));
-        assert_eq!(retry_after("soon"), None);
-        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), None);
-        let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(90);
-        let date = soon.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-        let found = retry_after(&date).expect("a date");
-        assert!((85..=90).contains(&found.as_secs()), "{found:?}");
+    fn s1_29_a_pause_is_a_little_longer_but_never_shorter() {
+        let pause = Duration::from_secs(1);
+        let found: Vec<Duration> = (0..200).map(|_| jitter(pause)).collect();
+        assert!(found.iter().all(|more| *more <= pause / 10));
+        assert!(found.iter().any(|more| *more != found[0]));
+        assert_eq!(jitter(Duration::ZERO), Duration::ZERO);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
+use crate::act;
 use crate::event::KindSet;
 use crate::rule::reader::{Reader, json};
 use crate::verdict::Verb;
@@ -286,14 +287,6 @@ fn read_key(key: &str, value: &Spanned<DeValue<'_>>, out: &mut Remote, r: &mut R
                 let message = format!("a server has at most {MOST_URLS} addresses");
                 r.fault("out-of-range", message, None, value.span());
             }
-            if let Some(url) = out.urls.iter().find(|url| !url.is_https() && !url.loopback) {
-                r.warn(
-                    "plain-http",
-                    format!("everybody on the way to {} can read and change this", url.endpoint()),
-                    Some("use https; `ca` takes a private authority".into()),
-                    value.span(),
-                );
-            }
         }
         "dialect" => {}
         "events" => out.events = r.kinds(value).unwrap_or_default(),
@@ -325,7 +318,7 @@ fn read_key(key: &str, value: &Spanned<DeValue<'_>>, out: &mut Remote, r: &mut R
         }
         "token_env" => out.token = r.string(value).map(|(text, _)| Secret::Env(text)),
         "token_file" => out.token = path(value, r).map(Secret::File),
-        "token_command" => out.token = r.string(value).map(|(text, _)| Secret::Command(text)),
+        "token_command" => out.token = command(value, r).map(Secret::Command),
         "hmac_env" => out.hmac = r.string(value).map(|(text, _)| Secret::Env(text)),
         "hmac_file" => out.hmac = path(value, r).map(Secret::File),
         "ca" => out.ca = path(value, r),
@@ -420,6 +413,24 @@ fn read_header(
         r.fault("bad-header", message, None, span);
     }
     out.headers.push((text, value));
+}
+
+/// A command. A relative program is meant from the file's directory; a project's file has to say where.
+fn command(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<String> {
+    let (text, span) = r.string(value)?;
+    if text.trim().is_empty() {
+        r.fault("empty-command", "the command is empty".into(), None, span);
+        return None;
+    }
+    match &r.base {
+        Some(base) => Some(act::with_base(&text, base)),
+        None if text.starts_with('.') => {
+            let message = format!("`{text}` is no absolute path");
+            r.fault("bad-path", message, Some("begin it with / or ~/".into()), span);
+            None
+        }
+        None => Some(text),
+    }
 }
 
 /// A path: absolute, below the home directory, or beside the file.

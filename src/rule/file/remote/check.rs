@@ -79,6 +79,15 @@ pub(super) fn check(
     {
         fault("a human is not asked twice", "take out retry_count or human", span);
     }
+    let open = |url: &&Url| !url.is_https() && !url.loopback && remote.socket.is_none();
+    if let Some(url) = remote.urls.iter().find(open) {
+        r.warn(
+            "plain-http",
+            format!("everybody on the way to {} can read and change this", url.endpoint()),
+            Some("use https; `ca` takes a private authority".into()),
+            at("url").unwrap_or(name.clone()),
+        );
+    }
     let mut useless = |key: &str, is: bool, why: &str| {
         if let Some(span) = at(key).filter(|_| is) {
             r.warn("unused-key", format!("`{key}` has no effect: {why}"), None, span);

@@ -38,7 +38,8 @@ impl Url {
         endpoint[host..].find('/').map_or(endpoint.len(), |at| host + at)
     }
 
-    pub(super) fn is_https(&self) -> bool {
+    /// Is it asked under TLS?
+    pub fn is_https(&self) -> bool {
         self.text.starts_with("https:")
     }
 

@@ -1,0 +1,178 @@
+//! The HTTP client: one POST with one absolute deadline over everything.
+//!
+//! No redirects, no compression, no proxy from the environment (a repository's settings can set
+//! variables). An answer is at most 1 MiB.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _};
+
+use super::at_home;
+use super::secret::Credentials;
+use super::transport::Failure;
+use super::wire::{Dial, Local};
+use crate::rule::file::Remote;
+use crate::rule::file::remote::Url;
+
+/// The largest answer that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// A server's answer.
+#[derive(Debug)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// `Retry-After`, where it says how long.
+    pub after: Duration,
+    /// The body of a status from 200 to 299.
+    pub body: Vec<u8>,
+}
+
+/// Sends it and reads the answer, all within the time.
+///
+/// # Errors
+/// Why there is no answer.
+pub fn post(
+    remote: &Remote,
+    home: &Path,
+    url: &Url,
+    credentials: &Credentials,
+    body: &[u8],
+    timeout: Duration,
+) -> Result<Answer, Failure> {
+    let sent = Arc::new(AtomicBool::new(false));
+    let socket = remote.socket.as_ref().map(|path| at_home(path, home));
+    // Never the environment's. This machine is reached without one.
+    let proxy = remote.proxy.as_deref().filter(|_| !url.loopback && socket.is_none());
+    let failed = |error| {
+        let sent = sent.load(Ordering::Relaxed);
+        let mut failure = failure(error, timeout, sent);
+        if proxy.is_some() && !sent {
+            failure.cause.insert_str(0, "the proxy: ");
+        }
+        failure
+    };
+    let dial = Dial { until: Instant::now() + timeout, socket, sent: Arc::clone(&sent) };
+    let agent = agent(remote, home, proxy, dial, timeout)?;
+    let mut request = agent.post(&url.text).header("Content-Type", "application/json");
+    for (name, value) in credentials.headers(body) {
+        request = request.header(name, value);
+    }
+    let mut response = request.send(body).map_err(failed)?;
+    let status = response.status().as_u16();
+    let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let after = header("retry-after").and_then(retry_after).unwrap_or_default();
+    let endless = header("content-length").or(header("transfer-encoding")).is_none();
+    let mut body = Vec::new();
+    if (200..300).contains(&status) {
+        // What is too large is not read to find that out.
+        if let Some(length) = response.body().content_length().filter(|len| *len > LARGEST) {
+            return Err(failed(ureq::Error::BodyExceedsLimit(length)));
+        }
+        let limited = response.body_mut().with_config().limit(LARGEST);
+        body = limited.read_to_vec().map_err(failed)?;
+        // Whoever can cut a connection must not make a no objection of an answer.
+        if body.is_empty() && endless && status != 204 && url.is_https() {
+            return Err(failed(ureq::Error::Io(io::ErrorKind::UnexpectedEof.into())));
+        }
+    }
+    Ok(Answer { status, after, body })
+}
+
+fn agent(
+    remote: &Remote,
+    home: &Path,
+    proxy: Option<&str>,
+    dial: Dial,
+    timeout: Duration,
+) -> Result<ureq::Agent, Failure> {
+    let refuse = |why: String| Failure::new(why, false, false);
+    let proxy = proxy.map(ureq::Proxy::new).transpose();
+    let proxy = proxy.map_err(|_| refuse("the proxy's address cannot be used".into()))?;
+    let config = ureq::Agent::config_builder()
+        .timeout_global(Some(timeout))
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .proxy(proxy)
+        .http_status_as_error(false)
+        .max_idle_connections(0)
+        .user_agent(concat!("hookctl/", env!("CARGO_PKG_VERSION")));
+    let names = Local { names: DefaultResolver::default(), socket: dial.socket.is_some() };
+    let connector = ().chain(ConnectProxyConnector::default()).chain(dial);
+    #[cfg(feature = "tls")]
+    let (config, connector) = {
+        use ureq::unversioned::transport::RustlsConnector;
+        let tls = super::tls::config(remote, home).map_err(|why| refuse(format!("TLS: {why}")))?;
+        (config.tls_config(tls), connector.chain(RustlsConnector::default()))
+    };
+    #[cfg(not(feature = "tls"))]
+    let _ = (remote, home);
+    Ok(ureq::Agent::with_parts(config.build(), connector, names))
+}
+
+/// What an error of the client means. `sent`: something has left.
+fn failure(error: ureq::Error, timeout: Duration, sent: bool) -> Failure {
+    use io::ErrorKind as Io;
+    let slow = || Failure::new(format!("no answer within {} ms", timeout.as_millis()), true, sent);
+    let again = |cause: &str| Failure::new(cause, true, sent);
+    let never = |cause: String| Failure::new(cause, false, sent);
+    match error {
+        ureq::Error::Timeout(_) => slow(),
+        ureq::Error::HostNotFound => again("no such host"),
+        ureq::Error::ConnectionFailed => again("no connection"),
+        // It has not got past the proxy.
+        ureq::Error::ConnectProxyFailed(_) => Failure::new("the proxy refused", true, false),
+        ureq::Error::Io(error) => match error.kind() {
+            Io::ConnectionRefused => again("connection refused"),
+            Io::HostUnreachable if error.get_ref().is_some() => {
+                again(&format!("not reachable: {error}"))
+            }
+            Io::TimedOut | Io::WouldBlock => slow(),
+            Io::InvalidData | Io::InvalidInput => never(format!("TLS: {error}")),
+            _ if !sent => again("not reachable"),
+            _ => again("connection reset"),
+        },
+        ureq::Error::Protocol(error) => never(format!("invalid answer: no HTTP: {error}")),
+        ureq::Error::BodyExceedsLimit(_) => {
+            never(format!("invalid answer: larger than {} KiB", LARGEST >> 10))
+        }
+        ureq::Error::LargeResponseHeader(..) => {
+            never("invalid answer: its headers are too large".into())
+        }
+        ureq::Error::BodyStalled => never("invalid answer: it does not go on".into()),
+        ureq::Error::BadUri(_) | ureq::Error::Http(_) => never("its address cannot be used".into()),
+        other => never(format!("TLS: {other}")),
+    }
+}
+
+/// `Retry-After`: seconds, or a date.
+fn retry_after(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let parser = jiff::fmt::rfc2822::DateTimeParser::new();
+    let date = SystemTime::from(parser.parse_timestamp(text).ok()?);
+    date.duration_since(SystemTime::now()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s1_26_retry_after_is_seconds_or_a_date() {
+        assert_eq!(retry_after("60"), Some(Duration::from_secs(60)));
+        assert_eq!(retry_after("soon"), None);
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), None);
+        let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(90);
+        let date = soon.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        let found = retry_after(&date).expect("a date");
+        assert!((85..=90).contains(&found.as_secs()), "{found:?}");
+    }
+}

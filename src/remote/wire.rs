@@ -1,0 +1,249 @@
+//! The connection: TCP or a Unix socket, with one moment after which nothing is read, written or
+//! waited for any more, however little arrives at a time.
+
+use std::fmt;
+use std::io::{self, Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ureq::config::Config;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport,
+};
+use ureq::{Error, Timeout, http};
+
+/// Opens connections.
+#[derive(Debug)]
+pub struct Dial {
+    /// The end of everything.
+    pub until: Instant,
+    /// The Unix socket that stands for every address.
+    pub socket: Option<PathBuf>,
+    /// Set when the first byte leaves.
+    pub sent: Arc<AtomicBool>,
+}
+
+impl<In: Transport> Connector<In> for Dial {
+    type Out = Either<In, Wire>;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        chained: Option<In>,
+    ) -> Result<Option<Self::Out>, Error> {
+        // A proxy's tunnel.
+        if let Some(tunnel) = chained {
+            return Ok(Some(Either::A(tunnel)));
+        }
+        let stream = match &self.socket {
+            Some(path) => unix(path, self.until)?,
+            None => tcp(&details.addrs, self.until)?,
+        };
+        let config = details.config;
+        let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
+        let sent = Arc::clone(&self.sent);
+        Ok(Some(Either::B(Wire { stream, buffers, until: self.until, sent })))
+    }
+}
+
+/// What is left of the time.
+fn left(until: Instant) -> Result<Duration, Error> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(Error::Timeout(Timeout::Global)) } else { Ok(left) }
+}
+
+fn tcp(addrs: &[SocketAddr], until: Instant) -> Result<Stream, Error> {
+    let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for (at, addr) in addrs.iter().enumerate() {
+        // Half of the time that is left; the last has all of it.
+        let left = left(until)?;
+        let share = if at + 1 < addrs.len() { left / 2 } else { left };
+        match TcpStream::connect_timeout(addr, share.max(Duration::from_millis(1))) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                return Ok(Stream::Tcp(stream));
+            }
+            // A refusal says more than an address that this machine cannot reach.
+            Err(_) if failed.kind() == io::ErrorKind::ConnectionRefused => {}
+            Err(error) => failed = error,
+        }
+    }
+    Err(in_time(failed))
+}
+
+#[cfg(unix)]
+fn unix(path: &std::path::Path, until: Instant) -> Result<Stream, Error> {
+    use std::sync::mpsc;
+    let (sender, receiver) = mpsc::channel();
+    let socket = path.to_path_buf();
+    // With a full queue it waits for ever.
+    std::thread::spawn(move || {
+        let _ = sender.send(UnixStream::connect(socket));
+    });
+    match receiver.recv_timeout(left(until)?) {
+        Ok(Ok(stream)) => Ok(Stream::Unix(stream)),
+        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Err(error.into()),
+        Ok(Err(error)) => {
+            let why = format!("{}: {error}", path.display());
+            Err(io::Error::new(io::ErrorKind::HostUnreachable, why).into())
+        }
+        Err(_) => Err(Error::Timeout(Timeout::Connect)),
+    }
+}
+
+#[cfg(not(unix))]
+fn unix(path: &std::path::Path, _: Instant) -> Result<Stream, Error> {
+    let why = format!("{}: there are no Unix sockets here", path.display());
+    Err(io::Error::new(io::ErrorKind::HostUnreachable, why).into())
+}
+
+/// A time that ran out in the system is no other error than one that ran out here.
+fn in_time(error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Error::Timeout(Timeout::Global),
+        // For ureq these may be the end of an answer; a reset never is.
+        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => {
+            Error::Io(io::ErrorKind::BrokenPipe.into())
+        }
+        _ => Error::Io(error),
+    }
+}
+
+enum Stream {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+impl Stream {
+    fn read(&mut self, into: &mut [u8], left: Duration) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => {
+                settable(stream.set_read_timeout(Some(left)))?;
+                stream.read(into)
+            }
+            #[cfg(unix)]
+            Stream::Unix(stream) => {
+                settable(stream.set_read_timeout(Some(left)))?;
+                stream.read(into)
+            }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8], left: Duration) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => {
+                settable(stream.set_write_timeout(Some(left)))?;
+                stream.write(bytes)
+            }
+            #[cfg(unix)]
+            Stream::Unix(stream) => {
+                settable(stream.set_write_timeout(Some(left)))?;
+                stream.write(bytes)
+            }
+        }
+    }
+}
+
+/// macOS refuses to set it once the other side has closed: what is read then says so.
+fn settable(result: io::Result<()>) -> io::Result<()> {
+    result.or_else(|error| match error.kind() {
+        io::ErrorKind::InvalidInput if cfg!(target_vendor = "apple") => Ok(()),
+        _ => Err(error),
+    })
+}
+
+/// An open connection.
+pub struct Wire {
+    stream: Stream,
+    buffers: LazyBuffers,
+    until: Instant,
+    sent: Arc<AtomicBool>,
+}
+
+impl fmt::Debug for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wire").field("until", &self.until).finish_non_exhaustive()
+    }
+}
+
+impl Transport for Wire {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
+    }
+
+    fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
+        self.sent.store(true, Ordering::Relaxed);
+        let mut done = 0;
+        while done < amount {
+            let left = left(self.until)?;
+            match self.stream.write(&self.buffers.output()[done..amount], left) {
+                Ok(0) => return Err(Error::Io(io::ErrorKind::BrokenPipe.into())),
+                Ok(len) => done += len,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(in_time(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn await_input(&mut self, _: NextTimeout) -> Result<bool, Error> {
+        loop {
+            let left = left(self.until)?;
+            match self.stream.read(self.buffers.input_append_buf(), left) {
+                Ok(len) => {
+                    self.buffers.input_appended(len);
+                    return Ok(len > 0);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(in_time(error)),
+            }
+        }
+    }
+
+    // None is used twice.
+    fn is_open(&mut self) -> bool {
+        false
+    }
+}
+
+/// Names as the system resolves them, but `localhost` is this machine whatever that says, and what
+/// is reached by a Unix socket needs no address.
+#[derive(Debug)]
+pub struct Local {
+    /// The system's.
+    pub names: DefaultResolver,
+    /// No name is looked up.
+    pub socket: bool,
+}
+
+impl Resolver for Local {
+    fn resolve(
+        &self,
+        uri: &http::Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, Error> {
+        let localhost = uri.host().is_some_and(|host| host.eq_ignore_ascii_case("localhost"));
+        if !localhost && !self.socket {
+            // The one kind of I/O error that comes from here is that there is no such host.
+            return self.names.resolve(uri, config, timeout).map_err(|error| match error {
+                Error::Io(_) => Error::HostNotFound,
+                other => other,
+            });
+        }
+        let port =
+            uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
+        let mut out = self.empty();
+        for ip in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
+            out.push(SocketAddr::new(ip, port));
+        }
+        Ok(out)
+    }
+}
