@@ -15,6 +15,10 @@ mod dialects;
 mod faults;
 #[path = "remote/judgement.rs"]
 mod judgement;
+#[path = "remote/matrix.rs"]
+mod matrix;
+#[path = "remote/secrets.rs"]
+mod secrets;
 #[path = "remote/opa.rs"]
 mod opa;
 #[path = "remote/sent.rs"]

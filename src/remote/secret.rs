@@ -81,7 +81,7 @@ fn read(from: &Secret, what: &str, request: &Request, limit: Instant) -> Result<
             text.trim().to_string()
         }
         Secret::Command(script) => printed(script, request, limit)
-            .map_err(|why| format!("the command of its {what}: {why}"))?,
+            .map_err(|why| format!("the command for its {what} failed, {why}"))?,
     };
     match text.is_empty() {
         true => Err(format!("its {what} is empty")),

@@ -117,28 +117,6 @@ fn sx_06_localhost_is_this_machine_and_no_proxy_comes_from_the_environment() {
 }
 
 #[test]
-#[cfg(feature = "tls")]
-fn sx_06_a_private_authority_is_trusted_where_it_is_named() {
-    let ca = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/remote/tls/ca.pem");
-    let deny = r#"{"decision":"deny","reason":"under TLS"}"#;
-    let run = |more: &str| {
-        let server = Server::start(vec![Play::Tls(deny.into())]);
-        let url = server.url.replace("http://127.0.0.1", "https://localhost");
-        let home = Home::new(&forward(&url, more));
-        let answer = home.hook(&bash("ls"));
-        (verdict(&answer).1.to_string(), home.remote())
-    };
-    assert_eq!(run(&format!("ca = \"{ca}\"")).0, "under TLS [user:remote.x]");
-    // The public ones do not vouch for it, nor does a file that holds none.
-    for more in ["", "ca = \"config.toml\"", "ca = \"/no/such/file\""] {
-        let (reason, remote) = run(&format!("fail_open = false\n{more}"));
-        assert!(reason.starts_with(CLOSED), "{more}: {reason}");
-        assert!(remote["cause"].as_str().unwrap().starts_with("TLS"), "{more}: {remote}");
-        assert_eq!(remote["attempts"], 1, "{more}: {remote}");
-    }
-}
-
-#[test]
 fn a_configured_proxy_is_used_but_not_for_this_machine() {
     let proxy = Server::start(vec![Play::Proxy(r#"{"decision":"deny"}"#.into())]);
     let address = proxy.url.trim_end_matches("/hook");

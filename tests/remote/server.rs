@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,24 +20,44 @@ pub enum Play {
     Slow(u64, String),
     /// Reads, and never answers.
     Stall,
-    /// A byte every 20 ms, for ever.
-    Drip,
-    /// Goes on and on, without saying how long.
-    Flood,
+    /// Never even reads.
+    Deaf,
+    /// Reads a little every 20 ms, for ever.
+    Sip,
+    /// The first, and then the second every 20 ms, for ever.
+    Drip(&'static str, &'static str),
+    /// The first, and then the second as fast as it goes, for ever.
+    Flood(&'static str, &'static str),
     /// Closes before it has read anything.
     ResetBefore,
     /// Closes when it has read the request's first bytes.
     ResetAfter,
-    /// Closes in the middle of the headers.
-    HalfHeaders,
+    /// Sends this, and resets the connection behind it.
+    Cut(&'static str),
     /// A proxy: lets through what it itself then answers.
     Proxy(String),
-    /// An answer under TLS, with a certificate that only the test's own authority vouches for.
-    Tls(String),
+    /// All that under TLS.
+    Tls(Cert, Box<Play>),
     /// Any bytes, without reading.
     Blurt(&'static [u8]),
     /// Any bytes.
     Raw(&'static [u8]),
+}
+
+/// The certificate that a server shows: see tls/make.sh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cert {
+    Good,
+    Expired,
+    Elsewhere,
+    /// A good one, and it wants to see the client's.
+    Mutual,
+}
+
+/// An answer under TLS.
+#[cfg(feature = "tls")]
+pub fn tls(cert: Cert, body: &str) -> Play {
+    Play::Tls(cert, Box::new(ok(body)))
 }
 
 pub fn ok(body: &str) -> Play {
@@ -63,6 +84,13 @@ impl Seen {
 
 pub struct Server {
     pub url: String,
+    log: Log,
+}
+
+/// What has come.
+#[derive(Clone, Default)]
+struct Log {
+    connections: Arc<AtomicUsize>,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
@@ -71,16 +99,15 @@ impl Server {
     pub fn start(plays: Vec<Play>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
-        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
-        let log = Arc::clone(&seen);
-        thread::spawn(move || {
-            for (at, stream) in listener.incoming().flatten().enumerate() {
-                let play = plays[at.min(plays.len() - 1)].clone();
-                let log = Arc::clone(&log);
-                thread::spawn(move || serve(stream, play, &log));
-            }
-        });
-        Server { url, seen }
+        Server { url, log: accept(move || listener.accept().unwrap().0, plays) }
+    }
+
+    /// The same at a Unix socket.
+    #[cfg(unix)]
+    pub fn at(socket: &std::path::Path, plays: Vec<Play>) -> Server {
+        let listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
+        let url = "http://hooks.example.org/hook".to_string();
+        Server { url, log: accept(move || listener.accept().unwrap().0, plays) }
     }
 
     /// An address where nobody listens.
@@ -90,11 +117,38 @@ impl Server {
     }
 
     pub fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap().clone()
+        self.log.seen.lock().unwrap().clone()
+    }
+
+    /// How often somebody connected, whatever came of it.
+    pub fn connections(&self) -> usize {
+        self.log.connections.load(Ordering::Relaxed)
     }
 }
 
-fn serve(mut stream: TcpStream, play: Play, log: &Mutex<Vec<Seen>>) {
+fn accept<S: Stream + 'static>(
+    mut next: impl FnMut() -> S + Send + 'static,
+    plays: Vec<Play>,
+) -> Log {
+    let kept = Log::default();
+    let log = kept.clone();
+    thread::spawn(move || {
+        for at in 0.. {
+            let mut stream = next();
+            let play = plays[at.min(plays.len() - 1)].clone();
+            log.connections.fetch_add(1, Ordering::Relaxed);
+            let seen = Arc::clone(&log.seen);
+            thread::spawn(move || serve(&mut stream, play, &seen));
+        }
+    });
+    kept
+}
+
+pub trait Stream: Read + Write + Send {}
+
+impl<T: Read + Write + Send> Stream for T {}
+
+fn serve(stream: &mut dyn Stream, play: Play, log: &Mutex<Vec<Seen>>) {
     let at = Instant::now();
     let note = |head: String, body: Vec<u8>| log.lock().unwrap().push(Seen { head, body, at });
     match play {
@@ -103,75 +157,108 @@ fn serve(mut stream: TcpStream, play: Play, log: &Mutex<Vec<Seen>>) {
             let _ = stream.read(&mut [0; 16]);
             return note(String::new(), Vec::new());
         }
+        Play::Cut(text) => {
+            let _ = stream.read(&mut [0; 16]);
+            note(String::new(), Vec::new());
+            let _ = stream.write_all(text.as_bytes());
+            // What has come and was not read makes a reset of the end.
+            return thread::sleep(Duration::from_millis(50));
+        }
+        Play::Deaf => {
+            note(String::new(), Vec::new());
+            return thread::sleep(Duration::from_secs(20));
+        }
+        Play::Sip => {
+            note(String::new(), Vec::new());
+            while stream.read(&mut [0; 512]).is_ok_and(|len| len > 0) {
+                thread::sleep(Duration::from_millis(20));
+            }
+            return;
+        }
         Play::Blurt(bytes) => {
             let _ = stream.write_all(bytes);
             thread::sleep(Duration::from_millis(100));
             return note(String::new(), Vec::new());
         }
         Play::Proxy(body) => {
-            let (head, _) = request(&mut stream);
+            let (head, _) = request(stream);
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
-            let (_, sent) = request(&mut stream);
+            let (_, sent) = request(stream);
             note(head, sent);
-            return answer(&mut stream, 200, "", &body);
+            return answer(stream, 200, "", &body);
         }
-        Play::Tls(body) => {
-            let mut server = rustls::ServerConnection::new(tls()).unwrap();
-            let mut stream = rustls::Stream::new(&mut server, &mut stream);
-            let (head, sent) = request(&mut stream);
-            note(head, sent);
-            return answer(&mut stream, 200, "", &body);
+        Play::Tls(cert, play) => {
+            let mut server = rustls::ServerConnection::new(config(cert)).unwrap();
+            let mut raw = stream;
+            if server.complete_io(&mut raw).is_err() {
+                return note(String::new(), Vec::new());
+            }
+            return serve(&mut rustls::Stream::new(&mut server, &mut raw), *play, log);
         }
         _ => {}
     }
-    let (head, body) = request(&mut stream);
+    let (head, body) = request(stream);
     note(head, body);
     match play {
-        Play::Answer(status, headers, body) => answer(&mut stream, status, headers, &body),
+        Play::Answer(status, headers, body) => answer(stream, status, headers, &body),
         Play::Slow(ms, body) => {
             thread::sleep(Duration::from_millis(ms));
-            answer(&mut stream, 200, "", &body);
+            answer(stream, 200, "", &body);
         }
         Play::Stall => thread::sleep(Duration::from_secs(20)),
-        Play::Drip => {
-            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n");
-            while stream.write_all(b" ").is_ok() {
+        Play::Drip(first, again) => {
+            let _ = stream.write_all(first.as_bytes());
+            while stream.write_all(again.as_bytes()).is_ok() {
                 thread::sleep(Duration::from_millis(20));
             }
         }
-        Play::Flood => {
-            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
-            while stream.write_all(&[b' '; 4096]).is_ok() {}
+        Play::Flood(first, again) => {
+            let _ = stream.write_all(first.as_bytes());
+            let again = again.repeat(4096 / again.len() + 1);
+            while stream.write_all(again.as_bytes()).is_ok() {}
         }
-        Play::HalfHeaders => drop(stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-le")),
         Play::Raw(bytes) => drop(stream.write_all(bytes)),
         _ => {}
     }
 }
 
-fn tls() -> Arc<rustls::ServerConfig> {
+fn config(cert: Cert) -> Arc<rustls::ServerConfig> {
     use rustls::pki_types::pem::PemObject as _;
     use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-    let certificate = CertificateDer::from_pem_slice(include_bytes!("tls/server.pem")).unwrap();
+    let pem: &[u8] = match cert {
+        Cert::Good | Cert::Mutual => include_bytes!("tls/server.pem"),
+        Cert::Expired => include_bytes!("tls/expired.pem"),
+        Cert::Elsewhere => include_bytes!("tls/elsewhere.pem"),
+    };
+    let chain = vec![CertificateDer::from_pem_slice(pem).unwrap()];
     let key = PrivateKeyDer::from_pem_slice(include_bytes!("tls/server.key")).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ServerConfig::builder_with_provider(provider)
+    let config = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate], key)
         .unwrap();
-    Arc::new(config)
+    let config = match cert {
+        Cert::Mutual => {
+            let mut roots = rustls::RootCertStore::empty();
+            let ca = CertificateDer::from_pem_slice(include_bytes!("tls/ca.pem")).unwrap();
+            roots.add(ca).unwrap();
+            let roots = Arc::new(roots);
+            let verifier =
+                rustls::server::WebPkiClientVerifier::builder_with_provider(roots, provider);
+            config.with_client_cert_verifier(verifier.build().unwrap())
+        }
+        _ => config.with_no_client_auth(),
+    };
+    Arc::new(config.with_single_cert(chain, key).unwrap())
 }
 
-fn answer(stream: &mut impl Write, status: u16, headers: &str, body: &str) {
+fn answer(stream: &mut dyn Stream, status: u16, headers: &str, body: &str) {
     let length = body.len();
     let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n{headers}\r\n");
     let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(body.as_bytes());
 }
 
-fn request(stream: &mut impl Read) -> (String, Vec<u8>) {
+fn request(stream: &mut dyn Stream) -> (String, Vec<u8>) {
     let mut bytes = Vec::new();
     let mut chunk = [0; 4096];
     loop {
@@ -247,6 +334,24 @@ impl Home {
 
     pub fn journal(&self) -> String {
         fs::read_to_string(self.state().join("journal.jsonl")).unwrap_or_default()
+    }
+
+    /// All that hookctl has written anywhere but into its journal.
+    pub fn kept(&self) -> String {
+        let mut out = String::new();
+        let mut dirs = vec![self.state()];
+        while let Some(dir) = dirs.pop() {
+            for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+                match entry.path() {
+                    path if path.is_dir() => dirs.push(path),
+                    path => {
+                        out.push_str(&path.to_string_lossy());
+                        out.push_str(&String::from_utf8_lossy(&fs::read(&path).unwrap()));
+                    }
+                }
+            }
+        }
+        out
     }
 
     /// What the last line of the journal says of its first server.
