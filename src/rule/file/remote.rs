@@ -9,16 +9,17 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
-use crate::act;
 use crate::event::KindSet;
 use crate::rule::reader::{Reader, json};
 use crate::verdict::Verb;
 
 mod check;
 mod dialect;
+mod place;
 mod url;
 
 pub use self::dialect::{Defaults, Dialect};
+use self::place::{command, path};
 pub use self::url::Url;
 
 /// The keys of `[remote.NAME]`, and what each means.
@@ -415,41 +416,6 @@ fn read_header(
     out.headers.push((text, value));
 }
 
-/// A command. A relative program is meant from the file's directory; a project's file has to say where.
-fn command(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<String> {
-    let (text, span) = r.string(value)?;
-    if text.trim().is_empty() {
-        r.fault("empty-command", "the command is empty".into(), None, span);
-        return None;
-    }
-    match &r.base {
-        Some(base) => Some(act::with_base(&text, base)),
-        None if text.starts_with('.') => {
-            let message = format!("`{text}` is no absolute path");
-            r.fault("bad-path", message, Some("begin it with / or ~/".into()), span);
-            None
-        }
-        None => Some(text),
-    }
-}
-
-/// A path: absolute, below the home directory, or beside the file.
-fn path(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<PathBuf> {
-    let (text, span) = r.string(value)?;
-    let path = PathBuf::from(&text);
-    if path.is_absolute() || text.starts_with("~/") {
-        return Some(path);
-    }
-    match &r.base {
-        Some(base) if !text.is_empty() => Some(base.join(path)),
-        _ => {
-            let message = format!("`{text}` is no absolute path");
-            r.fault("bad-path", message, Some("begin it with / or ~/".into()), span);
-            None
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -468,6 +434,8 @@ mod tests {
     fn s1_35_every_setting_is_checked() {
         let url = "url = \"http://localhost:8080/hook\"";
         assert!(codes(url).is_empty());
+        let socket = codes("url = \"http://x.org/hook\"\nsocket = \"/run/x\"");
+        assert!(socket.is_empty() || cfg!(not(unix)), "{socket:?}");
         for (body, code) in [
             ("", "bad-remote"),
             ("url = 3", "wrong-type"),
@@ -495,6 +463,7 @@ mod tests {
             ("token_env = \"A\"\ntoken_file = \"/b\"", "bad-remote"),
             ("token_env = \"A\"\nheaders = { authorization = \"b\" }", "bad-remote"),
             ("token_command = \"t\"\ntoken_file = \"/b\"", "bad-remote"),
+            ("token_command = \" \"", "empty-command"),
             ("hmac_env = \"A\"\nhmac_file = \"/b\"", "bad-remote"),
             ("client_cert = \"/c.pem\"\nclient_key = \"/k.pem\"", "unused-key"),
             ("human = true\nretry_count = 2", "bad-remote"),
