@@ -4,9 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use super::server::Cert;
 #[cfg(feature = "tls")]
-use super::server::tls;
+use super::server::{Cert, tls};
 use super::*;
 
 /// In every place where a server's secrets can be.

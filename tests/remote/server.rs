@@ -13,6 +13,7 @@ use serde_json::Value;
 
 /// What is done with a connection.
 #[derive(Clone)]
+#[cfg_attr(not(feature = "tls"), allow(dead_code))]
 pub enum Play {
     /// A status, header lines, a body.
     Answer(u16, &'static str, String),
@@ -45,7 +46,8 @@ pub enum Play {
 }
 
 /// The certificate that a server shows: see tls/make.sh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "tls"), allow(dead_code))]
 pub enum Cert {
     Good,
     Expired,
