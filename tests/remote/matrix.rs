@@ -15,9 +15,9 @@ const SECRET: &str = "tok-abcdefghij0123456789";
 enum At {
     /// At the server.
     Server(Vec<Play>),
-    /// At a server with that certificate, of which only the test's own authority is trusted.
+    /// At a server under TLS; that authority alone is trusted.
     #[cfg(feature = "tls")]
-    Tls(Vec<Play>),
+    Tls(&'static str, Vec<Play>),
     /// At the proxy.
     Proxy(Vec<Play>),
     /// No proxy listens.
@@ -174,10 +174,16 @@ fn answers() -> Vec<Fault> {
 
 #[cfg(feature = "tls")]
 fn under_tls() -> Vec<Fault> {
-    let of = |what, play, requests, cause| (what, At::Tls(vec![play]), requests, cause);
+    let of = |what, play, requests, cause| (what, At::Tls("ca.pem", vec![play]), requests, cause);
     let inside = |play| Play::Tls(Cert::Good, Box::new(play));
     let allow = r#"{"decision":"allow"}"#;
     vec![
+        (
+            "TLS: unknown authority",
+            At::Tls("stranger.pem", vec![tls(Cert::Good, allow)]),
+            1,
+            "TLS: invalid peer certificate",
+        ),
         of("TLS: expired", tls(Cert::Expired, allow), 1, "TLS: invalid peer certificate"),
         of("TLS: wrong host", tls(Cert::Elsewhere, allow), 1, "TLS: invalid peer certificate"),
         of("TLS: none", Play::Blurt(b"HTTP/1.1 400 No\r\n\r\n"), 1, "TLS"),
@@ -255,10 +261,10 @@ fn stage(at: &At, dir: &std::path::Path) -> Stage {
     match at {
         At::Server(plays) => of(Server::start(plays.clone()), String::new()),
         #[cfg(feature = "tls")]
-        At::Tls(plays) => {
+        At::Tls(ca, plays) => {
             let server = Server::start(plays.clone());
             let url = server.url.replace("http://127.0.0.1", "https://localhost");
-            let ca = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/remote/tls/ca.pem");
+            let ca = format!("{}/tests/remote/tls/{ca}", env!("CARGO_MANIFEST_DIR"));
             Stage { url, ..of(server, format!("ca = \"{ca}\"\n")) }
         }
         At::Proxy(plays) => {
