@@ -10,6 +10,7 @@ use crate::event::{Kind, KindSet};
 use crate::paths::{self, Paths};
 use crate::rule::concern::Call;
 use crate::rule::fault::{Fault, Gravity};
+use crate::rule::file::server::{self, Typed};
 use crate::rule::file::{self, JournalConfig, Remote, RuleFile};
 use crate::rule::index::{self, Index};
 use crate::rule::shipped::{self, Shipped};
@@ -53,6 +54,20 @@ impl Source {
         }
     }
 
+    /// Is it the settings of a server, and no rule file?
+    pub fn is_settings(&self) -> bool {
+        self.path.extension().is_some_and(|end| end == "json")
+    }
+
+    /// What it has, in two words.
+    pub fn holds(&self) -> String {
+        let (number, what) = match self.is_settings() {
+            true => (self.file.remotes.len(), "server"),
+            false => (self.file.rules.len(), "rule"),
+        };
+        format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    }
+
     /// A file whose text somebody else has read.
     pub fn of(layer: Layer, path: PathBuf, text: String) -> Source {
         let file = file::read(&text, &path, layer, None);
@@ -87,7 +102,11 @@ impl Config {
             (Layer::Local, project.join(paths::LOCAL_FILE)),
             (Layer::Project, project.join(paths::PROJECT_FILE)),
         ];
-        let own = [(Layer::Managed, paths.managed.clone()), (Layer::User, paths.user_config())];
+        let own = [
+            (Layer::Managed, paths.managed.clone()),
+            (Layer::User, paths.user_config()),
+            (Layer::User, paths.user_server()),
+        ];
         let mut store = None;
         for (layer, path) in own.into_iter().chain(project_files) {
             let Some(mut source) = read(layer, path, hook) else { continue };
@@ -95,6 +114,7 @@ impl Config {
                 let store = store.get_or_insert_with(|| trust::Store::load(&paths.trust()));
                 source.trusted = store.approves(&source.path, &source.text);
             }
+            config.doubled(&mut source);
             config.take(&source);
             config.sources.push(source);
         }
@@ -172,6 +192,41 @@ impl Config {
     #[doc(hidden)]
     pub fn without_shipped(&mut self) {
         self.only_files = true;
+    }
+
+    /// Two files of the user that both say how to ask `server` would each be half in effect.
+    fn doubled(&self, source: &mut Source) {
+        let known = |name: &str| {
+            let same = self.sources.iter().filter(|other| other.layer == source.layer);
+            same.flat_map(|other| &other.file.remotes).any(|remote| remote.name == name)
+        };
+        if source.is_settings() && source.file.remotes.iter().any(|remote| known(&remote.name)) {
+            let message = format!("{} has a [remote.{}] too", paths::CONFIG_FILE, server::NAME);
+            source.file.refuse(message, "take it out there, or remove this file");
+        }
+    }
+
+    /// What was typed for the user's server takes the place of what files say of it.
+    ///
+    /// # Errors
+    /// What is wrong with it: then nothing has changed.
+    pub fn retype(&mut self, typed: &Typed) -> Result<(), String> {
+        if typed.is_empty() {
+            return Ok(());
+        }
+        let is_own = |source: &&mut Source| source.layer == Layer::User && source.refused.is_none();
+        let mut own = self.sources.iter_mut().filter(is_own).flat_map(|s| &mut s.file.remotes);
+        let known = own.find(|remote| remote.name == server::NAME);
+        let remote = server::retype(known.as_deref(), typed)?;
+        if let Some(known) = known {
+            *known = remote;
+            return Ok(());
+        }
+        let mut source = Source::new(Layer::User, PathBuf::from("the command line"));
+        source.file.remotes.push(remote);
+        let at = self.sources.iter().position(|source| source.layer.is_project());
+        self.sources.insert(at.unwrap_or(self.sources.len()), source);
+        Ok(())
     }
 
     fn take(&mut self, source: &Source) {
@@ -302,6 +357,10 @@ pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<
             ));
             return Some(source);
         }
+    }
+    if source.is_settings() {
+        source.file = server::read(&source.text);
+        return Some(source);
     }
     if let Some((kind, state)) = hook {
         source.index = Index::load(state, &source.path, &source.text);

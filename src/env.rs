@@ -2,7 +2,8 @@
 //!
 //! No variable loosens anything: a repository's settings can set variables for hooks
 //! (contracts: a project's `env` block reaches the hook process), so each of these only says where
-//! something is, who is there, or how to print.
+//! something is, who is there, or how to print. What could do more is read by commands for people
+//! alone, never for an event.
 
 use std::path::PathBuf;
 
@@ -20,6 +21,17 @@ pub const CLAUDE_PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
 pub const CLAUDE_CODE_REMOTE: &str = "CLAUDE_CODE_REMOTE";
 /// <https://no-color.org>: set and not empty = no colours.
 pub const NO_COLOR: &str = "NO_COLOR";
+
+/// The settings of `server.json`, for `hookctl ping` only: a repository that could set them for events
+/// would send these to a server of its own, or go on where a dead server should stop it.
+pub const SERVER: &[(&str, &str)] = &[
+    ("HOOKCTL_SERVER_URL", "server_url"),
+    ("HOOKCTL_TIMEOUT_MS", "timeout_ms"),
+    ("HOOKCTL_RETRY_COUNT", "retry_count"),
+    ("HOOKCTL_RETRY_DELAY_MS", "retry_delay_ms"),
+    ("HOOKCTL_DEADLINE_MS", "deadline_ms"),
+    ("HOOKCTL_FAIL_OPEN", "fail_open"),
+];
 
 /// Variables that only an agent's own child processes have: what loosens is refused beside them.
 pub const AGENT_MARKS: &[&str] = &[

@@ -12,12 +12,13 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::agent::{self, Agent, Output};
 use crate::config::Config;
 use crate::effect::{self, Place};
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, KindSet};
 use crate::journal;
 use crate::judge::{self, Judgement, World};
 use crate::once;
 use crate::paths::{self, Paths};
 use crate::payload;
+use crate::rule::file::server::{self, Typed};
 use crate::rule::path::Bases;
 use crate::trust;
 use crate::verdict::Verb;
@@ -40,6 +41,8 @@ pub struct Options {
     pub state: Option<PathBuf>,
     /// `--timeout`: after how many seconds the agent gives up on us.
     pub timeout: Option<f64>,
+    /// `--server-url` and its like: the user's server, whatever `server.json` says of it.
+    pub server: Typed,
     /// `--debug`: tell on stderr what happens.
     pub debug: bool,
     /// What was not understood of the command line.
@@ -63,7 +66,9 @@ impl Options {
                 Some((flag, value)) => (flag.to_string(), Some(value.into())),
                 None => (text.clone(), None),
             };
-            if !known.contains(&flag.as_str()) {
+            let is_known = known.contains(&flag.as_str());
+            let setting = if is_known { None } else { server::of_flag(&flag) };
+            if !is_known && setting.is_none() {
                 options.unknown.push(text);
                 continue;
             }
@@ -72,6 +77,10 @@ impl Options {
                 continue;
             };
             let string = value.to_string_lossy().into_owned();
+            if let Some(setting) = setting {
+                options.server.push((setting, string));
+                continue;
+            }
             match flag.as_str() {
                 "--agent" => options.agent = Some(string),
                 "--event" => options.event = Some(string),
@@ -145,7 +154,10 @@ fn handle(
         Err(Unreadable::Bad { kind, why }) => return failed(agent, kind, why, Some(&paths)),
     };
     let mut place = place(&event, &paths);
-    let config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
+    if let Err(why) = config.retype(&options.server) {
+        config.broken.push((KindSet::ALL, format!("the registered command line: {why}")));
+    }
     place.programs = config.programs();
     let analysis = effect::analyse(&event, &place);
     let bases = Bases::new(&place.home, &place.project);

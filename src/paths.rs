@@ -11,6 +11,8 @@ use crate::env;
 pub const MANAGED_CONFIG: &str = "/etc/hookctl/config.toml";
 /// The user's file inside the config directory.
 pub const CONFIG_FILE: &str = "config.toml";
+/// The settings of the server protocol, beside it.
+pub const SERVER_FILE: &str = "server.json";
 /// The project's file at its root.
 pub const PROJECT_FILE: &str = ".hookctl.toml";
 /// The user's own file at the project's root, not committed.
@@ -50,6 +52,11 @@ impl Paths {
     /// The user's config file.
     pub fn user_config(&self) -> PathBuf {
         self.config.join(CONFIG_FILE)
+    }
+
+    /// The user's server, as the protocol's own clients are told of it.
+    pub fn user_server(&self) -> PathBuf {
+        self.config.join(SERVER_FILE)
     }
 
     /// One line per decision.

@@ -25,6 +25,8 @@ mod opa;
 mod sent;
 #[path = "remote/server.rs"]
 mod server;
+#[path = "remote/settings.rs"]
+mod settings;
 
 use server::{Home, Play, Server, answer_of, finish, ok, status};
 

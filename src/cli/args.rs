@@ -7,6 +7,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+// The build script includes this file from elsewhere.
+#[path = "args/server.rs"]
+mod server;
+
+pub use self::server::{PingArgs, ServerArgs};
+
 const TOP: &str = "Examples:\n  \
     hookctl install                       guard every session of this user\n  \
     hookctl status                        is the guard in effect?\n  \
@@ -114,6 +120,9 @@ pub struct HookArgs {
     /// Tell on stderr how the decision came about.
     #[arg(long)]
     pub debug: bool,
+    /// The user's server.
+    #[command(flatten)]
+    pub server: ServerArgs,
 }
 
 /// Where an agent keeps settings.
@@ -442,21 +451,6 @@ pub struct InitArgs {
     /// Replace a file that is there.
     #[arg(long)]
     pub force: bool,
-}
-
-/// `hookctl ping`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Example:\n  \
-    hookctl ping approvals    sends a test event to each url of [remote.approvals]\n\n\
-Exit status:\n  \
-    0  each answered as its protocol wants\n  \
-    1  one did not\n  \
-    2  wrong usage, or no such server")]
-pub struct PingArgs {
-    /// The server's name in the config.
-    #[arg(value_name = "NAME")]
-    pub name: String,
 }
 
 /// `hookctl completions`.

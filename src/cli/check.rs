@@ -85,9 +85,11 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
         }
         let mut own: Vec<Finding> =
             source.file.faults.iter().map(|fault| finding(context, source, fault, None)).collect();
-        let base = source.path.parent().unwrap_or(Path::new("/"));
-        let tests = case::read(&source.text, base);
-        own.extend(tests.faults.iter().map(|fault| finding(context, source, fault, None)));
+        if !source.is_settings() {
+            let base = source.path.parent().unwrap_or(Path::new("/"));
+            let tests = case::read(&source.text, base);
+            own.extend(tests.faults.iter().map(|fault| finding(context, source, fault, None)));
+        }
         for (fault, severity) in lint::lint(source, &world) {
             own.push(finding(context, source, &fault, Some(severity)));
         }
@@ -176,15 +178,13 @@ fn show(context: &Context, sources: &[Source], findings: &[Finding]) -> String {
         let _ = writeln!(text, "{}\n{rest}", context.paint(sgr, head));
     }
     for source in sources {
-        let rules = source.file.rules.len();
         let trust = match (source.layer.is_project(), source.trusted) {
             (true, false) => ", not trusted",
             (true, true) => ", trusted",
             (false, _) => "",
         };
-        let plural = if rules == 1 { "" } else { "s" };
-        let name = short(context, &source.path);
-        let _ = writeln!(text, "{:<8} {name}: {rules} rule{plural}{trust}", source.layer.name());
+        let (layer, name) = (source.layer.name(), short(context, &source.path));
+        let _ = writeln!(text, "{layer:<8} {name}: {}{trust}", source.holds());
     }
     if sources.is_empty() && findings.is_empty() {
         text.push_str("No rule file here: the shipped rules hold. `hookctl init` writes one.\n");

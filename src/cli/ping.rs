@@ -9,10 +9,12 @@ use super::args::PingArgs;
 use super::{Context, Exit, print, visible};
 use crate::config::Config;
 use crate::dry;
+use crate::env;
 use crate::event::Kind;
 use crate::remote::secret::Credentials;
 use crate::remote::{self, Request, http, transport};
 use crate::rule::file::Remote;
+use crate::rule::file::server::{self, Typed};
 use crate::verdict::{Answer, Verb};
 
 /// Sends a test event to every address of the server and says what came.
@@ -20,12 +22,16 @@ use crate::verdict::{Answer, Verb};
 /// # Errors
 /// Where no such server is configured, or what it is to be sent cannot be made.
 pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
-    let config = Config::load(&context.paths, &context.root, None);
+    let mut config = Config::load(&context.paths, &context.root, None);
+    retype(&mut config, args)?;
     let remotes: Vec<&Remote> = config.remotes().map(|(_, remote)| remote).collect();
     let Some(remote) = remotes.iter().find(|remote| remote.name == args.name) else {
         let known: Vec<&str> = remotes.iter().map(|remote| remote.name.as_str()).collect();
         if known.is_empty() {
-            bail!("no server is configured: add [remote.{}] with its url", args.name);
+            bail!(
+                "no server is configured: add [remote.{}] with its url, or write --server-url URL",
+                args.name
+            );
         }
         bail!("no server is called `{}`: there are {}", args.name, known.join(", "));
     };
@@ -57,6 +63,21 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
     }
     print(&out)?;
     Ok(exit)
+}
+
+/// Options go before variables, and these before the file. All of them are about one server.
+fn retype(config: &mut Config, args: &PingArgs) -> Result<()> {
+    let typed = args.server.typed();
+    if args.name != server::NAME {
+        if let Some((setting, _)) = typed.first() {
+            let flag = server::flag(setting);
+            bail!("{flag} is for the server called `{}`, not for `{}`", server::NAME, args.name);
+        }
+        return Ok(());
+    }
+    let set = env::SERVER.iter().filter_map(|(name, setting)| Some((*setting, env::get(name)?)));
+    let typed: Typed = set.chain(typed).collect();
+    config.retype(&typed).map_err(|why| anyhow!(why))
 }
 
 /// A call that does nothing, marked as a test for the server.

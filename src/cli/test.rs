@@ -56,7 +56,7 @@ pub fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
     choose(&mut force, args.profile);
     let mut suites = Vec::new();
     if args.files.is_empty() {
-        for source in &force.sources {
+        for source in force.sources.iter().filter(|source| !source.is_settings()) {
             let base = source.path.parent().unwrap_or(Path::new("/"));
             suites.push(Suite {
                 name: short(context, &source.path),

@@ -17,6 +17,7 @@ use crate::verdict::Verb;
 
 mod check;
 pub mod remote;
+pub mod server;
 mod tables;
 
 pub use self::remote::{REMOTE_KEYS, Remote};
@@ -100,6 +101,22 @@ impl RuleFile {
     /// Is something in it unusable?
     pub fn has_errors(&self) -> bool {
         self.faults.iter().any(|fault| fault.gravity == Gravity::Error)
+    }
+
+    /// The file as a whole cannot stand beside another.
+    pub(crate) fn refuse(&mut self, message: String, hint: &str) {
+        let hint = Some(hint.to_string());
+        let gravity = Gravity::Error;
+        self.faults.push(Fault {
+            code: "bad-remote",
+            gravity,
+            message,
+            hint,
+            span: 0..0,
+            rule: None,
+        });
+        self.remotes.clear();
+        self.broken = KindSet::ALL;
     }
 }
 

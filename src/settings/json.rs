@@ -6,9 +6,12 @@
 //! kept as it is.
 
 use std::ops::Range;
-use std::path::Path;
 
 use serde_json::Value;
+
+mod fault;
+
+pub use self::fault::Fault;
 
 /// Deeper nesting than this is refused; no settings file comes near.
 const MAX_DEPTH: usize = 256;
@@ -128,59 +131,24 @@ impl Node {
     }
 }
 
-/// Something wrong at one place of a file, with the fix.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// The byte where it is.
-    pub offset: usize,
-    /// What is wrong.
-    pub message: String,
-    /// How to mend it.
-    pub hint: String,
-}
-
-impl Fault {
-    /// A fault at that byte.
-    pub fn new(offset: usize, message: impl Into<String>, hint: impl Into<String>) -> Fault {
-        Fault { offset, message: message.into(), hint: hint.into() }
-    }
-
-    /// Line and column, both from 1, columns in characters.
-    pub fn position(&self, text: &str) -> (usize, usize) {
-        let before = &text[..text.floor_char_boundary(self.offset)];
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
-    }
-
-    /// For people: file, line and column, the line with a caret below, and the hint.
-    pub fn show(&self, file: &Path, text: &str) -> String {
-        let (line, column) = self.position(text);
-        let whole = text.lines().nth(line - 1).unwrap_or_default();
-        // A minified file is one line: show what is around the place.
-        let skip = column.saturating_sub(50);
-        let shown: String = whole
-            .chars()
-            .skip(skip)
-            .take(80)
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
-        let margin = " ".repeat(line.to_string().len());
-        format!(
-            "{}:{line}:{column}: {}\n{margin} |\n{line} | {shown}\n{margin} | {}^\nhint: {}",
-            file.display(),
-            self.message,
-            " ".repeat(column - 1 - skip),
-            self.hint
-        )
-    }
-}
-
 /// The whole text as one value.
 ///
 /// # Errors
 /// The first place where it is not JSON.
 pub fn parse(text: &str) -> Result<Node, Fault> {
-    let mut parser = Parser { text, bytes: text.as_bytes(), at: 0 };
+    parse_as(text, false)
+}
+
+/// The same of a file that is hookctl's own: `//` and `/* */` comments are skipped.
+///
+/// # Errors
+/// The first place where it is neither JSON nor a comment.
+pub fn parse_with_comments(text: &str) -> Result<Node, Fault> {
+    parse_as(text, true)
+}
+
+fn parse_as(text: &str, comments: bool) -> Result<Node, Fault> {
+    let mut parser = Parser { text, bytes: text.as_bytes(), at: 0, comments };
     let node = parser.value(0)?;
     parser.space();
     if parser.at < text.len() {
@@ -193,6 +161,7 @@ struct Parser<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
+    comments: bool,
 }
 
 impl Parser<'_> {
@@ -201,8 +170,21 @@ impl Parser<'_> {
     }
 
     fn space(&mut self) {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
-            self.at += 1;
+        loop {
+            while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+                self.at += 1;
+            }
+            let rest = &self.text[self.at..];
+            let length = match () {
+                () if !self.comments => None,
+                () if rest.starts_with("//") => Some(rest.find('\n').unwrap_or(rest.len())),
+                () if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),
+                () => None,
+            };
+            match length {
+                Some(length) => self.at += length,
+                None => return,
+            }
         }
     }
 
@@ -211,6 +193,9 @@ impl Parser<'_> {
         let rest = &self.text[self.at..];
         let (message, hint) = match rest.chars().next() {
             None => ("the file ends too early".to_string(), "close what is still open".to_string()),
+            Some('/') if self.comments && rest.starts_with("/*") => {
+                ("this comment is never closed".to_string(), "add the `*/`".to_string())
+            }
             Some('/') if rest.starts_with("//") || rest.starts_with("/*") => (
                 "comments are not JSON".to_string(),
                 "remove the comment: the client ignores the whole file over it".to_string(),
@@ -306,7 +291,10 @@ impl Parser<'_> {
                 self.space();
                 if let Some(close @ (b'}' | b']')) = self.peek() {
                     let message = format!("a comma before `{}` is not JSON", close as char);
-                    let hint = "remove the comma: the client ignores the whole file over it";
+                    let hint = match self.comments {
+                        true => "remove the comma",
+                        false => "remove the comma: the client ignores the whole file over it",
+                    };
                     return Err(Fault::new(comma, message, hint));
                 }
                 Ok(false)
@@ -439,6 +427,7 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn accepts_what_json_parse_accepts() {
@@ -481,6 +470,17 @@ mod tests {
             assert!(fault.message.contains(message), "{text}: {}", fault.message);
         }
         assert!(parse(&"[".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn comments_are_skipped_where_they_are_allowed() {
+        let text = "// a\n{ /* b */ \"a\": 1, // c\n  \"b\": \"// no\" } // d";
+        let node = parse_with_comments(text).unwrap();
+        assert_eq!(node.value(), serde_json::json!({ "a": 1, "b": "// no" }));
+        for (text, message) in [("{} /* x", "never closed"), ("{} / x", "text after")] {
+            let fault = parse_with_comments(text).unwrap_err();
+            assert!(fault.message.contains(message), "{}", fault.message);
+        }
     }
 
     #[test]

@@ -289,18 +289,22 @@ pub struct Home {
 
 impl Home {
     pub fn new(config: &str) -> Home {
-        let dir = tempfile::tempdir().unwrap();
-        let at = dir.path().join(".config/hookctl");
+        let home = Home { dir: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(home.path().join("project")).unwrap();
+        home.put("config.toml", config);
+        home
+    }
+
+    /// A file of the user's config directory.
+    pub fn put(&self, name: &str, text: &str) {
+        let at = self.path().join(".config/hookctl");
         fs::create_dir_all(&at).unwrap();
-        fs::create_dir_all(dir.path().join("project")).unwrap();
-        fs::write(at.join("config.toml"), config).unwrap();
+        fs::write(at.join(name), text).unwrap();
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            let mode = fs::Permissions::from_mode(0o600);
-            fs::set_permissions(at.join("config.toml"), mode).unwrap();
+            fs::set_permissions(at.join(name), fs::Permissions::from_mode(0o600)).unwrap();
         }
-        Home { dir }
     }
 
     pub fn path(&self) -> &std::path::Path {
@@ -326,6 +330,11 @@ impl Home {
 
     pub fn run(&self, args: &[&str], stdin: &str) -> Output {
         finish(self.command(args).spawn().unwrap(), stdin)
+    }
+
+    /// What a command prints.
+    pub fn told(&self, args: &[&str]) -> String {
+        String::from_utf8(self.run(args, "").stdout).unwrap()
     }
 
     /// What the agent is answered; null = silence.

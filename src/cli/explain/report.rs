@@ -105,7 +105,6 @@ impl Report<'_> {
             lines.push(format!("cwd     {}", visible(&place.cwd)));
         }
         for source in &self.config.sources {
-            let rules = source.file.rules.len();
             let state = match (&source.refused, source.layer.is_project(), source.trusted) {
                 (Some(_), ..) => context.paint(RED, "  refused"),
                 (_, true, false) => context.paint(YELLOW, "  not trusted"),
@@ -114,9 +113,8 @@ impl Report<'_> {
                 _ => String::new(),
             };
             let path = short(context, &source.path);
-            let plural = if rules == 1 { "" } else { "s" };
             let layer = source.layer.name();
-            lines.push(format!("{layer:<7} {path}  {rules} rule{plural}{state}"));
+            lines.push(format!("{layer:<7} {path}  {}{state}", source.holds()));
         }
         lines.push(format!("profile {}", self.config.profile.name()));
         if self.config.autopilot().is_some() {

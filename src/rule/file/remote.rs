@@ -179,7 +179,7 @@ pub struct Remote {
 
 impl Remote {
     /// A server of that name with everything as the protocol has it, and no address yet.
-    fn new(name: &str, dialect: Dialect) -> Remote {
+    pub(super) fn new(name: &str, dialect: Dialect) -> Remote {
         let defaults = dialect.defaults();
         Remote {
             name: name.to_string(),
@@ -277,7 +277,13 @@ pub(super) fn read_remote(
     (r.errors() == before).then_some(out)
 }
 
-fn read_key(key: &str, value: &Spanned<DeValue<'_>>, out: &mut Remote, r: &mut Reader<'_>) {
+/// One key, which is known.
+pub(super) fn read_key(
+    key: &str,
+    value: &Spanned<DeValue<'_>>,
+    out: &mut Remote,
+    r: &mut Reader<'_>,
+) {
     let ms = |r: &mut Reader<'_>, least, most| {
         r.integer(value, least, most).map(Duration::from_millis).unwrap_or_default()
     };

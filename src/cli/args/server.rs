@@ -1,0 +1,63 @@
+//! `hookctl ping`, and the settings of the user's server as options: `hookctl hook` takes them too.
+
+use clap::Args;
+
+/// What holds in place of what `server.json` says; checked like the file itself.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "In place of what server.json says")]
+pub struct ServerArgs {
+    /// Its address.
+    #[arg(long, value_name = "URL")]
+    pub server_url: Option<String>,
+    /// How long one attempt may take.
+    #[arg(long, value_name = "N")]
+    pub timeout_ms: Option<String>,
+    /// How often an attempt that failed is made again.
+    #[arg(long, value_name = "N")]
+    pub retry_count: Option<String>,
+    /// The pause before each retry.
+    #[arg(long, value_name = "N")]
+    pub retry_delay_ms: Option<String>,
+    /// How long everything may take.
+    #[arg(long, value_name = "N")]
+    pub deadline_ms: Option<String>,
+    /// Does what it cannot be asked about go on?
+    #[arg(long, value_name = "true|false")]
+    pub fail_open: Option<String>,
+}
+
+impl ServerArgs {
+    /// Each setting by its name, with what was typed for it.
+    pub fn typed(&self) -> Vec<(&'static str, String)> {
+        let all = [
+            ("server_url", &self.server_url),
+            ("timeout_ms", &self.timeout_ms),
+            ("retry_count", &self.retry_count),
+            ("retry_delay_ms", &self.retry_delay_ms),
+            ("deadline_ms", &self.deadline_ms),
+            ("fail_open", &self.fail_open),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))).collect()
+    }
+}
+
+/// `hookctl ping`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:\n  \
+    hookctl ping approvals    sends a test event to each url of [remote.approvals]\n  \
+    hookctl ping --server-url http://localhost:8080/hook\n\n\
+For the server called `server`, options go before HOOKCTL_SERVER_URL, HOOKCTL_TIMEOUT_MS, ...\n\
+and these before server.json. No event that an agent sends ever looks at the variables.\n\n\
+Exit status:\n  \
+    0  each answered as its protocol wants\n  \
+    1  one did not\n  \
+    2  wrong usage, or no such server")]
+pub struct PingArgs {
+    /// The server's name in the config.
+    #[arg(value_name = "NAME", default_value = "server")]
+    pub name: String,
+    /// The user's server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}

@@ -1,0 +1,266 @@
+//! The server protocol's own settings, under its own names: `server.json` is read as one more
+//! `[remote.server]`, and a command line can give the same. Every value goes through the reader of
+//! `[remote.NAME]`.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::RuleFile;
+use super::remote::{Dialect, REMOTE_KEYS, Remote, read_key};
+use crate::event::{Kind, KindSet};
+use crate::rule::fault::Gravity;
+use crate::rule::reader::Reader;
+use crate::settings::json::{self, Data, Node};
+
+/// The name of the server that these settings are about.
+pub const NAME: &str = "server";
+
+/// The settings, and the keys of `[remote.NAME]` that they are.
+pub const SETTINGS: &[(&str, &str)] = &[
+    ("server_url", "url"),
+    ("server_urls", "url"),
+    ("timeout_ms", "timeout_ms"),
+    ("retry_count", "retry_count"),
+    ("retry_delay_ms", "retry_delay_ms"),
+    ("deadline_ms", "deadline_ms"),
+    ("fail_open", "fail_open"),
+];
+
+/// The events that the protocol defines: the server gets them all.
+const EVENTS: KindSet = KindSet::of(&[
+    Kind::PreToolUse,
+    Kind::PostToolUse,
+    Kind::UserPromptSubmit,
+    Kind::Notification,
+    Kind::Stop,
+    Kind::SubagentStop,
+    Kind::PreCompact,
+]);
+
+/// Settings with their values as they were typed, the last of a name counts.
+pub type Typed = Vec<(&'static str, String)>;
+
+/// The setting that a flag is for: `--server-url`.
+pub fn of_flag(flag: &str) -> Option<&'static str> {
+    let name = flag.strip_prefix("--")?;
+    let same = |setting: &&str| {
+        *setting != "server_urls"
+            && setting.len() == name.len()
+            && setting.bytes().zip(name.bytes()).all(|(a, b)| b == if a == b'_' { b'-' } else { a })
+    };
+    SETTINGS.iter().map(|(setting, _)| *setting).find(same)
+}
+
+/// Reads `server.json`.
+pub fn read(text: &str) -> RuleFile {
+    let mut r = Reader::new(text);
+    let remote = read_settings(text, &mut r);
+    let mut file = RuleFile { faults: r.faults, ..RuleFile::default() };
+    if file.has_errors() {
+        // Which events are not asked about now, nobody knows.
+        file.broken = KindSet::ALL;
+    } else {
+        file.remotes.extend(remote);
+    }
+    file
+}
+
+fn read_settings(text: &str, r: &mut Reader<'_>) -> Option<Remote> {
+    let node = match json::parse_with_comments(text) {
+        Ok(node) => node,
+        Err(fault) => {
+            let end = text.len().min(fault.offset + 1);
+            r.fault("syntax", fault.message, Some(fault.hint), fault.offset.min(end)..end);
+            return None;
+        }
+    };
+    let Some(members) = node.members() else {
+        let message = format!("expected an object, found {}", node.kind());
+        r.fault("wrong-type", message, Some("write { \"server_url\": \"...\" }".into()), node.span);
+        return None;
+    };
+    let mut remote = Remote { events: EVENTS, ..Remote::new(NAME, Dialect::HooksServer) };
+    let mut seen: Vec<&str> = Vec::new();
+    for member in members {
+        let span = member.key_span.clone();
+        let Some((setting, key)) = SETTINGS.iter().find(|(name, _)| *name == member.key) else {
+            unknown(&member.key, span, r);
+            continue;
+        };
+        if seen.contains(key) {
+            let message = format!("`{setting}` says again what stands above it");
+            r.fault("bad-remote", message, Some("take one of them out".into()), span);
+        }
+        seen.push(key);
+        match value(&member.value, text) {
+            Some(value) => read_key(key, &value, &mut remote, r),
+            None => {
+                let message = format!("`{setting}` cannot be {}", member.value.kind());
+                r.fault("wrong-type", message, None, member.value.span.clone());
+            }
+        }
+    }
+    if !seen.contains(&"url") {
+        let hint = "add \"server_url\": \"http://localhost:8080/hook\"";
+        r.fault("bad-remote", "a server has an address".into(), Some(hint.into()), node.span);
+    }
+    Some(remote)
+}
+
+fn unknown(key: &str, span: Range<usize>, r: &mut Reader<'_>) {
+    if REMOTE_KEYS.iter().any(|(known, _)| *known == key) {
+        let hint =
+            format!("it belongs into config.toml, under a [remote.{NAME}] in this file's place");
+        r.fault("unknown-key", format!("unknown key `{key}`"), Some(hint), span);
+    } else {
+        r.unknown_key(key, span, SETTINGS.iter().map(|(setting, _)| *setting));
+    }
+}
+
+/// A JSON value as the same in TOML; None where there is no such thing.
+fn value<'t>(node: &Node, text: &'t str) -> Option<Spanned<DeValue<'t>>> {
+    let value = match &node.data {
+        Data::String(text) => DeValue::String(text.clone().into()),
+        Data::Array(items) => DeValue::Array(
+            items.iter().map(|item| value(item, text)).collect::<Option<DeArray<'_>>>()?,
+        ),
+        Data::Object(_) => DeValue::Table(DeTable::new()),
+        Data::Scalar(serde_json::Value::Bool(flag)) => DeValue::Boolean(*flag),
+        // Numbers are written alike.
+        Data::Scalar(_) => DeValue::parse(&text[node.span.clone()]).ok()?.into_inner(),
+    };
+    Some(Spanned::new(node.span.clone(), value))
+}
+
+/// What was typed takes the place of what `known` says; without a `known`, it is a server of its
+/// own.
+///
+/// # Errors
+/// What is wrong with it, with its flag.
+pub fn retype(known: Option<&Remote>, typed: &Typed) -> Result<Remote, String> {
+    let new = || Remote { events: EVENTS, ..Remote::new(NAME, Dialect::HooksServer) };
+    let mut remote = known.cloned().unwrap_or_else(new);
+    for (setting, text) in typed {
+        let Some((_, key)) = SETTINGS.iter().find(|(name, _)| name == setting) else { continue };
+        let mut r = Reader::new(text);
+        // Addresses are texts in TOML, and all else is written alike.
+        let value = match *key {
+            "url" => DeValue::String(text.as_str().into()),
+            _ => match DeValue::parse(text) {
+                Ok(value) => value.into_inner(),
+                Err(_) => DeValue::String(text.as_str().into()),
+            },
+        };
+        read_key(key, &Spanned::new(0..text.len(), value), &mut remote, &mut r);
+        if let Some(fault) = r.faults.iter().find(|fault| fault.gravity == Gravity::Error) {
+            return Err(format!("`{text}` for {setting}: {}", fault.message));
+        }
+    }
+    if remote.urls.is_empty() {
+        return Err(format!(
+            "a server has an address: add {} or a server.json",
+            flag("server_url")
+        ));
+    }
+    Ok(remote)
+}
+
+/// A setting as a flag.
+pub fn flag(setting: &str) -> String {
+    format!("--{}", setting.replace('_', "-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const SEED: &str = "{\n  \"server_url\": \"http://localhost:8080/hook\",\n  \"timeout_ms\": 700,\n  \
+        \"retry_count\": 2,\n  \"retry_delay_ms\": 10,\n  \
+        \"fail_open\": false  // If true, allow on server failure\n}\n";
+
+    #[test]
+    fn s1_35_the_five_settings_under_these_names() {
+        let file = read(SEED);
+        assert!(file.faults.is_empty(), "{:?}", file.faults);
+        let remote = &file.remotes[0];
+        assert_eq!((remote.name.as_str(), remote.retries, remote.fail_open), ("server", 2, false));
+        assert_eq!(remote.urls[0].text, "http://localhost:8080/hook");
+        assert_eq!(remote.timeout, Duration::from_millis(700));
+        assert_eq!(remote.delay, Duration::from_millis(10));
+        assert_eq!(remote.dialect, Dialect::HooksServer);
+        assert_eq!(remote.events.iter().count(), 7);
+        let more =
+            r#"{"server_urls": ["http://localhost:1/a", "http://[::1]:2/b"], "deadline_ms": 900}"#;
+        let remote = &read(more).remotes[0];
+        assert_eq!((remote.urls.len(), remote.deadline), (2, Duration::from_millis(900)));
+        assert!(remote.fail_open && remote.retries == 3);
+    }
+
+    #[test]
+    fn s1_35_every_fault_has_its_place() {
+        let url = r#""server_url": "http://localhost:1""#;
+        for (text, code, at) in [
+            ("".to_string(), "syntax", ""),
+            (format!("{{ {url}, }}"), "syntax", ","),
+            ("[]".into(), "wrong-type", "[]"),
+            ("{}".into(), "bad-remote", "{}"),
+            (format!("{{ {url}, \"retries\": 3 }}"), "unknown-key", "\"retries\""),
+            (format!("{{ {url}, \"token_file\": \"x\" }}"), "unknown-key", "\"token_file\""),
+            (format!("{{ {url}, \"timeout_ms\": \"5 s\" }}"), "wrong-type", "\"5 s\""),
+            (format!("{{ {url}, \"timeout_ms\": 1.5 }}"), "wrong-type", "1.5"),
+            (format!("{{ {url}, \"timeout_ms\": null }}"), "wrong-type", "null"),
+            (format!("{{ {url}, \"fail_open\": {{}} }}"), "wrong-type", "{}"),
+            (format!("{{ {url}, \"retry_count\": -1 }}"), "out-of-range", "-1"),
+            (
+                format!("{{ {url}, \"retry_count\": 1, \"retry_count\": 2 }}"),
+                "bad-remote",
+                "\"retry_count\"",
+            ),
+            (
+                format!("{{ {url}, \"server_urls\": [\"http://x\"] }}"),
+                "bad-remote",
+                "\"server_urls\"",
+            ),
+            (r#"{ "server_url": "ftp://x" }"#.into(), "bad-url", "\"ftp://x\""),
+        ] {
+            let file = read(&text);
+            let fault = file.faults.iter().find(|fault| fault.gravity == Gravity::Error).unwrap();
+            assert_eq!((fault.code, &text[fault.span.clone()]), (code, at), "{text}");
+            assert!(file.remotes.is_empty() && file.broken == KindSet::ALL, "{text}");
+        }
+    }
+
+    #[test]
+    fn s1_35_what_is_typed_overrides() {
+        let known = read(SEED).remotes.remove(0);
+        let typed = |list: &[(&'static str, &str)]| -> Typed {
+            list.iter().map(|(name, value)| (*name, (*value).to_string())).collect()
+        };
+        let mixed = typed(&[("fail_open", "true"), ("timeout_ms", "30"), ("timeout_ms", "40")]);
+        let remote = retype(Some(&known), &mixed).unwrap();
+        assert!(remote.fail_open && remote.retries == 2);
+        assert_eq!(remote.timeout, Duration::from_millis(40));
+        let alone = retype(None, &typed(&[("server_url", "http://localhost:1")])).unwrap();
+        assert_eq!((alone.urls.len(), alone.retries, alone.events), (1, 3, EVENTS));
+        for (list, part) in [
+            (&[("fail_open", "false")][..], "--server-url"),
+            (&[("fail_open", "no")], "`no` for fail_open"),
+            (&[("retry_count", "99")], "from 0 to 10"),
+            (&[("server_url", "localhost:8080")], "http"),
+        ] {
+            let why = retype(None, &typed(list)).unwrap_err();
+            assert!(why.contains(part), "{why}");
+        }
+    }
+
+    #[test]
+    fn flags_are_the_settings() {
+        assert_eq!(of_flag("--retry-delay-ms"), Some("retry_delay_ms"));
+        for other in ["--retry_count", "--server-urls", "--timeout", "fail-open"] {
+            assert_eq!(of_flag(other), None, "{other}");
+        }
+    }
+}
