@@ -21,6 +21,8 @@ mod matrix;
 mod secrets;
 #[path = "remote/opa.rs"]
 mod opa;
+#[path = "remote/manage.rs"]
+mod manage;
 #[path = "remote/sent.rs"]
 mod sent;
 #[path = "remote/server.rs"]

@@ -206,6 +206,8 @@ Examples:\n  \
     hookctl status                          for people\n  \
     hookctl status --json | jq .in_effect   for programs\n  \
     hookctl status --verify                 run the registered command on two sample calls\n\n\
+Servers are asked how they are, for a second at most: a marked test event; only a connection\n\
+where a human answers, or nothing does. Nothing of that changes the exit status.\n\n\
 Exit status:\n  \
     0  the guard is in effect\n  \
     1  it is not, or not all of it\n  \
@@ -218,6 +220,9 @@ pub struct StatusArgs {
     /// the samples is executed.
     #[arg(long)]
     pub verify: bool,
+    /// Contact no server: only tell which of them events last found down.
+    #[arg(long)]
+    pub offline: bool,
 }
 
 /// `hookctl check`.

@@ -1,6 +1,6 @@
 //! `hookctl ping`: a test event to a configured server, and what it makes of it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
@@ -16,6 +16,9 @@ use crate::remote::{self, Request, http, transport};
 use crate::rule::file::Remote;
 use crate::rule::file::server::{self, Typed};
 use crate::verdict::{Answer, Verb};
+
+/// What an address gets at least, when those before it used up the server's time.
+const LEAST: Duration = Duration::from_millis(100);
 
 /// Sends a test event to every address of the server and says what came.
 ///
@@ -43,7 +46,9 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
     let mut out = String::new();
     for url in &remote.urls {
         let start = Instant::now();
-        let came = http::post(remote, &request.home, url, &credentials, &body, remote.timeout);
+        let left = request.deadline.saturating_duration_since(start);
+        let timeout = remote.timeout.min(left.max(LEAST));
+        let came = http::post(remote, &request.home, url, &credentials, &body, timeout);
         let ms = start.elapsed().as_millis();
         let line = match came.map_err(|failure| failure.cause).and_then(|answer| {
             let status = answer.status;
@@ -81,7 +86,7 @@ fn retype(config: &mut Config, args: &PingArgs) -> Result<()> {
 }
 
 /// A call that does nothing, marked as a test for the server.
-fn test_event(context: &Context, remote: &Remote) -> Request {
+pub(super) fn test_event(context: &Context, remote: &Remote) -> Request {
     let cwd = context.cwd.to_string_lossy();
     let input = json!({ "command": "true", "description": "hookctl ping" });
     let mut payload = dry::call(Kind::PreToolUse, "Bash", input, &cwd);

@@ -12,12 +12,14 @@ use super::args::StatusArgs;
 use super::{Context, Exit, print, scope};
 use crate::config::Config;
 use crate::event::Kind;
+use crate::hook::Options;
 use crate::paths::Paths;
 use crate::rule::fault::Gravity;
 use crate::settings::record::Records;
 
 mod file;
 mod guards;
+mod health;
 mod servers;
 mod show;
 mod verify;
@@ -79,7 +81,7 @@ fn config_faults(config: &Config) -> Vec<String> {
 /// # Errors
 /// Where stdout cannot be written.
 pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
-    let mut report = gather(context);
+    let mut report = gather(context, args.offline);
     if args.verify {
         let own = report.files.iter().filter(|file| file.valid).flat_map(|file| &file.own);
         let entry = own.into_iter().find(|own| own.seen && own.event == Kind::PreToolUse.name());
@@ -102,7 +104,7 @@ pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
     Ok(if report.in_effect { Exit::Ok } else { Exit::Found })
 }
 
-fn gather(context: &Context) -> Report {
+fn gather(context: &Context, offline: bool) -> Report {
     let records = Records::load(&context.paths);
     let mut files: Vec<FileReport> =
         scope::places(context).iter().map(|place| file::look(context, place, &records)).collect();
@@ -191,7 +193,8 @@ fn gather(context: &Context) -> Report {
     if twice {
         notes.push("more than one scope has hookctl: differing entries each judge".into());
     }
-    let config = Config::load(&context.paths, &context.root, None);
+    let mut config = Config::load(&context.paths, &context.root, None);
+    problems.extend(registered(&mut config, &files));
     let config_faults = config_faults(&config);
     problems.extend(config_faults.iter().map(|fault| format!("rules: {fault}")));
     if config.autopilot().is_some() {
@@ -215,12 +218,22 @@ fn gather(context: &Context) -> Report {
         profile: config.profile.name(),
         packs_off,
         rules_off,
-        servers: servers::servers(&config, &context.paths),
+        servers: servers::servers(context, &config, offline),
         last_event: last_event(&context.paths),
         paused_until,
         files,
         verify: None,
     }
+}
+
+/// Takes in what the entries that are registered say of the user's server; what is wrong with it.
+fn registered(config: &mut Config, files: &[FileReport]) -> Option<String> {
+    let own = files.iter().filter(|file| file.valid).flat_map(|file| &file.own);
+    let entry = own.filter(|own| own.seen).find_map(|own| {
+        let options = Options::parse(own.args.iter().skip(1).map(Into::into));
+        (!options.server.is_empty()).then_some(options)
+    })?;
+    config.retype(&entry.server).err().map(|why| format!("the registered command line: {why}"))
 }
 
 fn paused(paths: &Paths) -> Option<i64> {

@@ -86,7 +86,7 @@ fn s1_27_an_attempt_ends_at_its_time_and_a_session_ends_in_its_own() {
     let remote = home.remote();
     assert!(remote["ms"].as_u64().unwrap() <= 1250, "{remote}");
     assert_eq!((server.seen().len(), &remote["attempts"]), (1, &json!(1)));
-    let told = String::from_utf8(home.run(&["status"], "").stdout).unwrap();
+    let told = home.told(&["status", "--offline"]);
     assert!(
         !told.contains("first seen"),
         "a server that had less than its time is not down: {told}"
@@ -137,7 +137,7 @@ fn a_server_that_was_down_is_not_waited_for_again() {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("remote-x-"))
     });
     let file = file.expect("the breaker's note");
-    let told = String::from_utf8(home.run(&["status"], "").stdout).unwrap();
+    let told = home.told(&["status", "--offline"]);
     assert!(told.contains("first seen") && told.contains("HTTP 503"), "{told}");
     // Half a minute later one event looks again.
     let mut note: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
@@ -150,7 +150,7 @@ fn a_server_that_was_down_is_not_waited_for_again() {
     let server = Server::start(vec![status(400)]);
     let home = Home::new(&forward(&server.url, ""));
     home.hook(&bash("ls"));
-    let told = String::from_utf8(home.run(&["status"], "").stdout).unwrap();
+    let told = home.told(&["status", "--offline"]);
     assert!(!told.contains("first seen"), "{told}");
 }
 

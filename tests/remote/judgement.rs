@@ -124,7 +124,7 @@ fn nothing_dry_contacts_anything() {
     assert!(String::from_utf8_lossy(&said.stdout).contains("would ask"), "{said:?}");
     assert_eq!(home.run(&["test"], "").status.code(), Some(0));
     assert_eq!(home.run(&["check"], "").status.code(), Some(0));
-    home.run(&["status"], "");
+    home.run(&["status", "--offline"], "");
     assert!(server.seen().is_empty());
 }
 

@@ -1,12 +1,13 @@
-//! The servers that are configured, and which of them were last found down.
+//! The servers that are configured: how they are, and which of them were last found down.
 
 use serde::Serialize;
 
-use super::super::visible;
+use super::super::{Context, visible};
+use super::health::{self, Address, Health};
 use super::now;
 use crate::config::Config;
-use crate::paths::Paths;
 use crate::remote::breaker::Breaker;
+use crate::rule::file::Remote;
 use crate::rule::file::remote::Dialect;
 
 /// A server; the keys are stable.
@@ -15,38 +16,55 @@ pub(super) struct Server {
     pub(super) name: String,
     /// Its addresses, without their queries.
     pub(super) urls: Vec<String>,
-    /// Seconds since 1970; none = it answered when it was last asked, or never was.
+    /// How the first of them is that is up, or the one that comes nearest; none = nobody looked.
+    pub(super) health: Option<Health>,
+    /// How each is; empty = nobody looked.
+    pub(super) addresses: Vec<Address>,
+    /// Seconds since 1970; none = it answered when an event last asked it, or none ever did.
     pub(super) down_since: Option<i64>,
-    /// What was wrong.
+    /// What was wrong then.
     pub(super) cause: Option<String>,
 }
 
 impl Server {
     pub(super) fn line(&self) -> String {
-        let urls = self.urls.join(", ");
-        let state = match (self.down_since, &self.cause) {
+        let states = self.addresses.iter().map(|one| format!("{} {}", one.url, one.state()));
+        let states = match self.addresses.is_empty() {
+            true => self.urls.join(", "),
+            false => states.collect::<Vec<_>>().join("; "),
+        };
+        let breaker = match (self.down_since, &self.cause) {
             (Some(since), Some(cause)) => {
                 let ago = super::show::ago(now() - since);
-                format!(" (down, first seen {ago}: {cause}; tried every 30 s)")
+                format!(" (for events down, first seen {ago}: {cause}; tried every 30 s)")
             }
             _ => String::new(),
         };
-        visible(&format!("{}: {urls}{state}", self.name))
+        visible(&format!("{}: {states}{breaker}", self.name))
     }
 }
 
-/// All of them. None is contacted.
-pub(super) fn servers(config: &Config, paths: &Paths) -> Vec<Server> {
-    let servers = config.remotes().map(|(_, remote)| {
-        let note = Breaker::of(&paths.state, remote).note();
+/// All of them; none is contacted where `offline`.
+pub(super) fn servers(context: &Context, config: &Config, offline: bool) -> Vec<Server> {
+    let remotes: Vec<&Remote> = config.remotes().map(|(_, remote)| remote).collect();
+    let mut looked = match offline {
+        true => Vec::new(),
+        false => health::look(context, &remotes),
+    }
+    .into_iter();
+    let server = |remote: &&Remote| {
+        let note = Breaker::of(&context.paths.state, remote).note();
+        let addresses = looked.next().unwrap_or_default();
         Server {
             name: remote.name.clone(),
             urls: remote.urls.iter().map(|url| url.endpoint().to_string()).collect(),
+            health: addresses.iter().map(|one| one.health).min(),
+            addresses,
             down_since: note.as_ref().map(|note| (note.since / 1000) as i64),
             cause: note.map(|note| note.cause),
         }
-    });
-    servers.collect()
+    };
+    remotes.iter().map(server).collect()
 }
 
 /// What is doubtful about what they are sent, and where it goes on to.
