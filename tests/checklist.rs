@@ -11,7 +11,7 @@ fn rows() -> Vec<String> {
         rows.extend(numbers.iter().map(|number| format!("{name}-{number:02}")));
     };
     group("S0", &(22..=28).collect::<Vec<_>>());
-    group("S1", &(2..=34).chain([36, 38, 39]).collect::<Vec<_>>());
+    group("S1", &(2..=36).chain([38, 39]).collect::<Vec<_>>());
     group("S2", &(1..=32).collect::<Vec<_>>());
     group(
         "S3",
@@ -21,7 +21,7 @@ fn rows() -> Vec<String> {
         ],
     );
     group("S4", &(1..=25).collect::<Vec<_>>());
-    group("SX", &[1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    group("SX", &[1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17]);
     rows
 }
 

@@ -187,6 +187,24 @@ fn events_that_nobody_registered_are_told_and_install_registers_them() {
 }
 
 #[test]
+fn events_that_a_server_wants_and_nobody_registered_are_told_as_well() {
+    let url = "url = \"http://localhost:1\"";
+    let world = World::with(&format!("[remote.x]\n{url}\nevents = [\"Stop\", \"PreToolUse\"]\n"));
+    assert_eq!(codes(&world, &[]), []);
+    assert_eq!(world.run(&["install", "--events", "PreToolUse"]).code, 0);
+    assert_eq!(codes(&world, &[]), [("event-not-registered".to_string(), 3)]);
+    let told = world.run(&["check"]).out;
+    assert!(told.contains("[remote.x]") && told.contains("for Stop"), "{told}");
+    // The server of a server.json wants seven.
+    fs::write(world.user(), "").unwrap();
+    let settings = world.user().with_file_name("server.json");
+    fs::write(settings, "{ \"server_url\": \"http://localhost:1\" }").unwrap();
+    assert_eq!(codes(&world, &[]), [("event-not-registered".to_string(), 1)]);
+    assert_eq!(world.run(&["install"]).code, 0);
+    assert_eq!(codes(&world, &[]), []);
+}
+
+#[test]
 fn without_any_file_there_is_nothing_wrong() {
     let world = World::new();
     let done = world.run(&["check"]);

@@ -250,7 +250,7 @@ impl Filter<'_> {
     }
 }
 
-/// One line for people: time, decision, event, tool, what, rule.
+/// One line for people: time, decision, event, tool, what, rule; below it one for each server.
 fn text(context: &Context, line: &Value) -> String {
     let field = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
     let time = match field("time").parse::<jiff::Timestamp>() {
@@ -279,7 +279,28 @@ fn text(context: &Context, line: &Value) -> String {
         out.push_str("  ");
         out.push_str(&context.paint(FAINT, &format!("[{}]", one_line(field("rule"), 80))));
     }
-    out.trim_end().to_string()
+    out.truncate(out.trim_end().len());
+    for asked in line.get("remotes").and_then(Value::as_array).into_iter().flatten() {
+        out.push_str("\n    ");
+        out.push_str(&context.paint(FAINT, &server(asked)));
+    }
+    out
+}
+
+/// What came of asking a server: `policy  https://x.org/hook  failed, 4 attempts, 812 ms: HTTP 503`.
+fn server(asked: &Value) -> String {
+    let field =
+        |key: &str| one_line(asked.get(key).and_then(Value::as_str).unwrap_or_default(), 200);
+    let number = |key: &str| asked.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let (attempts, ms) = (number("attempts"), number("ms"));
+    let plural = if attempts == 1 { "" } else { "s" };
+    let (name, endpoint, outcome, cause) =
+        (field("name"), field("endpoint"), field("outcome"), field("cause"));
+    let mut out = format!("{name}  {endpoint}  {outcome}, {attempts} attempt{plural}, {ms} ms");
+    if !cause.is_empty() {
+        out.push_str(&format!(": {cause}"));
+    }
+    out
 }
 
 /// Why a judgement failed: the one thing that has no other place on the line.

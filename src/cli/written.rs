@@ -1,4 +1,5 @@
-//! Where the keys of a rule stand in its file: spans for carets, and the text as it was written.
+//! Where the keys of a rule or a server stand in its file: spans for carets, and the text as it was
+//! written.
 
 use std::ops::Range;
 
@@ -54,6 +55,19 @@ impl<'a> Written<'a> {
         });
         span
     }
+}
+
+/// Where the events of a server stand in a file's table.
+pub(super) fn events(table: &DeTable<'_>, name: &str) -> Range<usize> {
+    let find = || {
+        let (_, remotes) = table.iter().find(|(key, _)| key.get_ref() == "remote")?;
+        let remotes = remotes.get_ref().as_table()?;
+        let (header, body) = remotes.iter().find(|(key, _)| key.get_ref() == name)?;
+        let body = body.get_ref().as_table()?;
+        let events = body.iter().find(|(key, _)| key.get_ref() == "events");
+        Some(events.map_or(header.span(), |(key, _)| key.span()))
+    };
+    find().unwrap_or(0..0)
 }
 
 /// Every string of a value: itself, or those of its list.

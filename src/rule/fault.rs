@@ -27,6 +27,8 @@ pub struct Fault {
     pub span: Range<usize>,
     /// The rule it belongs to; None = the file as a whole.
     pub rule: Option<String>,
+    /// Its line may hold a key or a password: the texts on it are not shown.
+    pub private: bool,
 }
 
 /// A position for people: both count from 1, the column in characters.
@@ -65,7 +67,8 @@ impl Fault {
     pub fn report(&self, file: &str, text: &str) -> String {
         let Position { line, column } = position(text, self.span.start);
         let source = text.lines().nth(line - 1).unwrap_or_default();
-        let shown: String = source.chars().take(200).collect();
+        let hidden = self.private.then(|| hide_texts(source));
+        let shown: String = hidden.as_deref().unwrap_or(source).chars().take(200).collect();
         let width = text
             .get(self.span.clone())
             .map_or(1, |bad| bad.lines().next().unwrap_or_default().chars().count())
@@ -92,6 +95,35 @@ impl Fault {
             Gravity::Warning => "warning",
         }
     }
+}
+
+/// The line with a dot for every character inside of quotes, keys apart.
+fn hide_texts(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(open) = rest.find(['"', '\'']) {
+        let quote = rest.as_bytes()[open];
+        let inside = open + 1;
+        let mut escaped = false;
+        let close = rest.bytes().enumerate().skip(inside).find(|&(_, byte)| {
+            let ends = byte == quote && !escaped;
+            escaped = byte == b'\\' && quote == b'"' && !escaped;
+            ends
+        });
+        let end = close.map_or(rest.len(), |(at, _)| at);
+        let text = &rest[inside..end];
+        out.push_str(&rest[..inside]);
+        rest = &rest[end..];
+        let is_key = rest.get(1..).is_some_and(|after| after.trim_start().starts_with([':', '=']));
+        match is_key {
+            true => out.push_str(text),
+            false => text.chars().for_each(|_| out.push('·')),
+        }
+        let closing = usize::from(!rest.is_empty());
+        out.push_str(&rest[..closing]);
+        rest = &rest[closing..];
+    }
+    out + rest
 }
 
 /// The candidate that was probably meant: at most a third of its letters differ.
@@ -151,10 +183,23 @@ mod tests {
             hint: Some("did you mean `command`?".into()),
             span: 9..15,
             rule: Some("x".into()),
+            private: false,
         };
         assert_eq!(
             fault.report("f.toml", text),
             "error[unknown-key]: unknown key `comand`\n --> f.toml:2:1\n  |\n2 | comand = \"ls\"\n  | ^^^^^^\n  = help: did you mean `command`?\n"
         );
+    }
+    #[test]
+    fn sx_07_texts_of_a_private_line_are_dots() {
+        for (line, shown) in [
+            (r#"url = "https://x""#, r#"url = "·········""#),
+            (r#""token": "a\"b", "n": 3,"#, r#""token": "····", "n": 3,"#),
+            (r#"headers = { "X-Key" = 'a"b' } # "c""#, r#"headers = { "X-Key" = '···' } # "·""#),
+            (r#"body = """open"#, r#"body = """····"#),
+            ("timeout_ms = 3", "timeout_ms = 3"),
+        ] {
+            assert_eq!(hide_texts(line), shown);
+        }
     }
 }

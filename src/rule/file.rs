@@ -114,6 +114,7 @@ impl RuleFile {
             hint,
             span: 0..0,
             rule: None,
+            private: true,
         });
         self.remotes.clear();
         self.broken = KindSet::ALL;
@@ -128,6 +129,7 @@ pub fn read(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFi
     let mut r = Reader::new(text);
     r.base = if layer.is_project() { None } else { path.parent().map(Path::to_path_buf) };
     r.only = only;
+    r.private = !errors.is_empty() && text.contains("[remote");
     for error in errors {
         let span = error.span().unwrap_or(0..0);
         r.fault("syntax", error.message().to_string(), None, span);
@@ -199,11 +201,13 @@ fn top(
             return;
         }
         "remote" => {
+            r.private = true;
             if let Some(table) = r.table(value, "remote") {
                 for (name, body) in table {
                     file.remotes.extend(remote::read_remote(name, body, r));
                 }
             }
+            r.private = false;
         }
         "program" => {
             if let Some(table) = r.table(value, "program") {

@@ -20,6 +20,8 @@ pub struct Reader<'t> {
     pub(super) base: Option<PathBuf>,
     pub(super) only: Option<Kind>,
     pub(super) rule: Option<String>,
+    /// What is read may hold a key or a password.
+    pub(super) private: bool,
     pub(super) faults: Vec<Fault>,
     /// How far lines were counted, and the line there.
     pub(super) counted: (usize, usize),
@@ -28,7 +30,15 @@ pub struct Reader<'t> {
 impl<'t> Reader<'t> {
     /// A reader of that text, for what is read outside of the hook path and has no directory.
     pub(super) fn new(text: &'t str) -> Reader<'t> {
-        Reader { text, base: None, only: None, rule: None, faults: Vec::new(), counted: (0, 1) }
+        Reader {
+            text,
+            base: None,
+            only: None,
+            rule: None,
+            private: false,
+            faults: Vec::new(),
+            counted: (0, 1),
+        }
     }
 
     fn push(
@@ -39,7 +49,8 @@ impl<'t> Reader<'t> {
         hint: Option<String>,
         span: Range<usize>,
     ) {
-        self.faults.push(Fault { code, gravity, message, hint, span, rule: self.rule.clone() });
+        let (rule, private) = (self.rule.clone(), self.private);
+        self.faults.push(Fault { code, gravity, message, hint, span, rule, private });
     }
 
     /// Notes an error.

@@ -99,7 +99,7 @@ fn s1_35_flags_of_the_registered_command_override_the_file() {
     assert_eq!(verdict(&answer_of(&output)).0, "deny");
     for (flags, part) in [
         (["hook", "--fail-open", "false"], "--server-url"),
-        (["hook", "--server-url", "localhost"], "`localhost` for server_url"),
+        (["hook", "--server-url", "localhost"], "server_url: the address: "),
     ] {
         let answer = answer_of(&home.run(&flags, &bash("ls").to_string()));
         assert!(verdict(&answer).0 == "ask" && verdict(&answer).1.contains(part), "{answer}");

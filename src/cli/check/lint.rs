@@ -9,7 +9,7 @@ use toml::de::DeTable;
 
 use super::Severity;
 use crate::agent::{self, EventSpec};
-use crate::cli::written::{Written, strings};
+use crate::cli::written::{self, Written, strings};
 use crate::cli::{Context, scope};
 use crate::config::Source;
 use crate::effect::Word;
@@ -18,6 +18,7 @@ use crate::effect::program::table::{self, Program};
 use crate::event::{Kind, KindSet};
 use crate::rule::Rule;
 use crate::rule::fault::{Fault, Gravity, did_you_mean};
+use crate::rule::file::Remote;
 use crate::settings;
 use crate::trust;
 
@@ -56,15 +57,52 @@ impl<'a> World<'a> {
             .collect();
         World { sources, registered }
     }
+
+    /// The events that are wanted and that no entry delivers; none where hookctl is not installed.
+    fn unregistered(&self, wanted: KindSet) -> Vec<&'static str> {
+        if self.registered.is_empty() || wanted == KindSet::ALL {
+            return Vec::new();
+        }
+        wanted.iter().map(Kind::name).filter(|name| !self.registered.contains(*name)).collect()
+    }
+}
+
+/// How events come to be registered.
+const REGISTER: &str = "run `hookctl install` again: it registers what rules and servers need";
+
+fn not_registered(missing: &[&str]) -> String {
+    format!("the agent's settings do not register hookctl for {}", missing.join(", "))
+}
+
+/// What is found of the servers of one file.
+fn servers(source: &Source, table: Option<&DeTable<'_>>, world: &World<'_>) -> Vec<Fault> {
+    let missing = |remote: &Remote| {
+        let missing = world.unregistered(remote.events);
+        let span = table.map_or(0..0, |table| written::events(table, &remote.name));
+        (!missing.is_empty()).then(|| Fault {
+            code: "event-not-registered",
+            gravity: Gravity::Warning,
+            message: format!("[remote.{}]: {}", remote.name, not_registered(&missing)),
+            hint: Some(REGISTER.into()),
+            span,
+            rule: None,
+            private: true,
+        })
+    };
+    source.file.remotes.iter().filter_map(missing).collect()
 }
 
 /// Every finding of one file that was read.
 pub(super) fn lint(source: &Source, world: &World<'_>) -> Vec<(Fault, Severity)> {
+    let warnings = |found: Vec<Fault>| found.into_iter().map(|fault| (fault, Severity::Warning));
+    if source.is_settings() {
+        return warnings(servers(source, None, world)).collect();
+    }
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     if !errors.is_empty() {
         return Vec::new();
     }
-    let mut out = Vec::new();
+    let mut out: Vec<_> = warnings(servers(source, Some(table.get_ref()), world)).collect();
     for rule in &source.file.rules {
         let written = Written::of(table.get_ref(), &rule.id);
         let mut lint = Lint { rule, written, found: &mut out };
@@ -110,7 +148,8 @@ impl<'a> Lint<'a> {
             Severity::Warning | Severity::Info => Gravity::Warning,
         };
         let rule = Some(self.rule.id.clone());
-        self.found.push((Fault { code, gravity, message, hint, span, rule }, severity));
+        let fault = Fault { code, gravity, message, hint, span, rule, private: false };
+        self.found.push((fault, severity));
     }
 
     fn warn(&mut self, code: &'static str, message: String, hint: &str, span: Range<usize>) {
@@ -261,25 +300,13 @@ impl<'a> Lint<'a> {
 
     fn registered(&mut self, world: &World<'_>) {
         let rule = self.rule;
-        if world.registered.is_empty() || rule.on == KindSet::ALL {
-            return;
-        }
-        let missing: Vec<&str> = rule
-            .on
-            .iter()
-            .map(Kind::name)
-            .filter(|name| !world.registered.contains(*name))
-            .collect();
+        let missing = world.unregistered(rule.on);
         // Without `on`, a rule on a call is heard where one of its events is.
         if missing.is_empty() || (!rule.on_named && missing.len() < rule.on.iter().count()) {
             return;
         }
-        self.warn(
-            "event-not-registered",
-            format!("the agent's settings do not register hookctl for {}", missing.join(", ")),
-            "run `hookctl install` again: it registers what rules need",
-            self.key("on"),
-        );
+        let (message, span) = (not_registered(&missing), self.key("on"));
+        self.warn("event-not-registered", message, REGISTER, span);
     }
 
     fn remote(&mut self, world: &World<'_>) {

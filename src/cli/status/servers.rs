@@ -20,6 +20,7 @@ pub(super) struct Server {
     pub(super) health: Option<Health>,
     /// How each is; empty = nobody looked.
     pub(super) addresses: Vec<Address>,
+    // SEAM: how many messages wait in its spool.
     /// Seconds since 1970; none = it answered when an event last asked it, or none ever did.
     pub(super) down_since: Option<i64>,
     /// What was wrong then.

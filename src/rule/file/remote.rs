@@ -289,7 +289,14 @@ pub(super) fn read_key(
     };
     match key {
         "url" => {
-            out.urls = r.each(value, "bad-url", Url::parse);
+            out.urls.clear();
+            // Not by `each`, whose faults quote the text.
+            for (text, span) in r.strings(value) {
+                match Url::parse(&text) {
+                    Ok(url) => out.urls.push(url),
+                    Err(why) => r.fault("bad-url", format!("the address: {why}"), None, span),
+                }
+            }
             if out.urls.len() > MOST_URLS {
                 let message = format!("a server has at most {MOST_URLS} addresses");
                 r.fault("out-of-range", message, None, value.span());

@@ -55,7 +55,7 @@ pub fn of_flag(flag: &str) -> Option<&'static str> {
 
 /// Reads `server.json`.
 pub fn read(text: &str) -> RuleFile {
-    let mut r = Reader::new(text);
+    let mut r = Reader { private: true, ..Reader::new(text) };
     let remote = read_settings(text, &mut r);
     let mut file = RuleFile { faults: r.faults, ..RuleFile::default() };
     if file.has_errors() {
@@ -155,7 +155,7 @@ pub fn retype(known: Option<&Remote>, typed: &Typed) -> Result<Remote, String> {
         };
         read_key(key, &Spanned::new(0..text.len(), value), &mut remote, &mut r);
         if let Some(fault) = r.faults.iter().find(|fault| fault.gravity == Gravity::Error) {
-            return Err(format!("`{text}` for {setting}: {}", fault.message));
+            return Err(format!("{setting}: {}", fault.message));
         }
     }
     if remote.urls.is_empty() {
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!((alone.urls.len(), alone.retries, alone.events), (1, 3, EVENTS));
         for (list, part) in [
             (&[("fail_open", "false")][..], "--server-url"),
-            (&[("fail_open", "no")], "`no` for fail_open"),
+            (&[("fail_open", "no")], "fail_open: expected true"),
             (&[("retry_count", "99")], "from 0 to 10"),
             (&[("server_url", "localhost:8080")], "http"),
         ] {
