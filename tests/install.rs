@@ -684,6 +684,45 @@ fn sx_13_fail_closed_where_the_client_knows_it() {
 }
 
 #[test]
+fn s1_35_flags_of_a_server_are_written_kept_and_taken_out_again() {
+    let world = World::new();
+    let before = "{\n\t\"model\": \"x\" }";
+    world.put(&world.user(), before);
+    let url = "http://localhost:1/hook";
+    world.ok(&["install", "--server-url", url, "--fail-open", "false"]);
+    let args = |event: &str| {
+        let settings = world.json(&world.user());
+        let entry = entries(&settings, event)[0].clone();
+        entry["args"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|arg| arg.as_str().unwrap().to_string())
+            .collect()
+    };
+    // The protocol's events are registered with it.
+    for event in ["PreToolUse", "Notification"] {
+        let args: Vec<String> = args(event);
+        assert!(args.ends_with(&["--server-url", url, "--fail-open", "false"].map(String::from)));
+    }
+    let text = fs::read_to_string(world.user()).unwrap();
+    assert_eq!(world.user_status()["state"], "installed");
+    let (_, report) = world.status();
+    assert_eq!(report["servers"][0]["urls"][0], url);
+    assert_eq!(report["servers"][0]["health"], "down");
+    // Another install keeps them, one with others writes those.
+    world.ok(&["install"]);
+    assert_eq!(fs::read_to_string(world.user()).unwrap(), text);
+    world.ok(&["install", "--server-url", "http://localhost:2/hook"]);
+    let args: Vec<String> = args("PreToolUse");
+    assert!(args.ends_with(&["--server-url", "http://localhost:2/hook"].map(String::from)));
+    assert_eq!(world.run(&["install", "--server-url", "localhost"]).code, 2);
+    assert_eq!(world.run(&["install", "--fail-open", "no"]).code, 2);
+    world.ok(&["uninstall"]);
+    assert_eq!(fs::read_to_string(world.user()).unwrap(), before);
+}
+
+#[test]
 fn loosening_is_for_humans() {
     let world = World::new();
     let as_agent = |args: &[&str]| -> Done {
@@ -692,11 +731,13 @@ fn loosening_is_for_humans() {
     assert_eq!(as_agent(&["install", "--events", "PreToolUse"]).code, 0);
     assert_eq!(as_agent(&["install", "--events", "PreToolUse,Stop"]).code, 0, "adding is fine");
     let text = fs::read_to_string(world.user()).unwrap();
+    assert_eq!(as_agent(&["install", "--scope", "local", "--also", "--server-url", "x"]).code, 1);
     for args in [
         &["uninstall"][..],
         &["uninstall", "--purge"],
         &["uninstall", "--scope", "local", "--purge"],
         &["install", "--events", "Stop"],
+        &["install", "--events", "PreToolUse,Stop", "--server-url", "http://localhost:1"],
         &["install", "--config", "/tmp/evil", "--events", "PreToolUse,Stop"],
     ] {
         let done = as_agent(args);

@@ -21,6 +21,7 @@ fn wanted(events: &[Kind]) -> Wanted {
         agent: "claude",
         places: ["--config", "/home/é/c", "--state", "/home/é/s"].map(String::from).to_vec(),
         events: events.iter().map(|kind| (*kind, 60)).collect(),
+        server: Vec::new(),
         fail_closed: Some(true),
     }
 }

@@ -169,6 +169,9 @@ pub struct InstallArgs {
     /// Install although another scope already has it.
     #[arg(long)]
     pub also: bool,
+    /// The user's server, for the entries' own command lines.
+    #[command(flatten)]
+    pub server: ServerArgs,
 }
 
 /// `hookctl uninstall`.

@@ -1,6 +1,6 @@
 //! `hookctl install`: our entries into an agent's settings.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -18,7 +18,18 @@ use crate::settings::{self, Error, Mode, Outcome};
 pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
     let agent = scope::agent(&args.agent)?;
     let place = scope::place(context, args.scope)?;
-    let wanted = scope::wanted(context, agent, args.scope, &args.events, Some(args.fail_closed))?;
+    let mark = env::agent_mark();
+    let mut server = args.server.typed();
+    if mark.is_some() && !server.is_empty() && !args.dry_run {
+        return Ok(refuse(&"a server may allow calls", mark));
+    }
+    if server.is_empty() {
+        // What is there stays: without it, events would go unasked.
+        let now = settings::read(&place.file).ok().flatten();
+        server = now.map(|read| read.survey.server()).unwrap_or_default();
+    }
+    let closed = Some(args.fail_closed);
+    let wanted = scope::wanted(context, agent, args.scope, &args.events, closed, server)?;
 
     if !args.also {
         for other in scope::places(context).iter().filter(|other| other.scope != place.scope) {
@@ -37,7 +48,6 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
         }
     }
 
-    let mark = env::agent_mark();
     let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
     let name = scope::name(args.scope);
     let outcome = match settings::install(&context.paths, &place.file, name, &wanted, mode) {
@@ -124,7 +134,7 @@ fn is_passing(program: &Path) -> bool {
 }
 
 /// The refusal of an edit that loosens, to an agent.
-pub(super) fn refuse(error: &Error, mark: Option<&str>) -> Exit {
+pub(super) fn refuse(error: &dyn Display, mark: Option<&str>) -> Exit {
     complain(&format!(
         "refused: this would change or take away what guards: {error}.\n\
          Loosening is for humans, and {} says that an agent started this. Run it in a terminal of \

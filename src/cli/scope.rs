@@ -11,6 +11,7 @@ use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::env;
 use crate::event::{Kind, KindSet};
+use crate::rule::file::server::Typed;
 use crate::settings::file::Target;
 use crate::settings::hooks::{PROGRAM, Wanted};
 
@@ -88,9 +89,14 @@ pub fn places(context: &Context) -> Vec<Place> {
         .collect()
 }
 
-/// The events that the rules of all layers need registered beyond the usual ones.
-pub fn needed_events(context: &Context) -> KindSet {
-    Config::load(&context.paths, &context.root, None).needed_events()
+/// The events that the rules and servers of all layers need registered beyond the usual ones.
+///
+/// # Errors
+/// What is wrong with what is said of the user's server.
+pub fn needed_events(context: &Context, server: &Typed) -> Result<KindSet> {
+    let mut config = Config::load(&context.paths, &context.root, None);
+    config.retype(server).map_err(|why| anyhow::anyhow!(why))?;
+    Ok(config.needed_events())
 }
 
 /// This program, as a settings file should name it.
@@ -114,16 +120,18 @@ pub fn program() -> Result<String> {
 }
 
 /// What our entries in a file of that scope should be. `events` empty = the usual ones and those
-/// that rules need.
+/// that rules and servers need.
 ///
 /// # Errors
-/// On an event that the agent does not have, or a directory that JSON cannot hold.
+/// On an event that the agent does not have, a directory that JSON cannot hold, or settings of a
+/// server that cannot be meant.
 pub fn wanted(
     context: &Context,
     agent: &'static dyn Agent,
     scope: Scope,
     events: &[String],
     fail_closed: Option<bool>,
+    server: Typed,
 ) -> Result<Wanted> {
     let table = table(agent);
     let mut asked = HashSet::new();
@@ -136,7 +144,7 @@ pub fn wanted(
         }
         asked.insert(name.to_string());
     }
-    let needed = needed_events(context);
+    let needed = needed_events(context, &server)?;
     let chosen = |kind: Kind, usual: bool| match asked.is_empty() {
         true => usual || needed.contains(kind),
         false => asked.contains(kind.name()),
@@ -159,6 +167,7 @@ pub fn wanted(
         agent: agent.id(),
         places,
         events: events.map(|(kind, timeout, _)| (kind, timeout)).collect(),
+        server,
         fail_closed,
     })
 }

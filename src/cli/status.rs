@@ -12,7 +12,6 @@ use super::args::StatusArgs;
 use super::{Context, Exit, print, scope};
 use crate::config::Config;
 use crate::event::Kind;
-use crate::hook::Options;
 use crate::paths::Paths;
 use crate::rule::fault::Gravity;
 use crate::settings::record::Records;
@@ -228,12 +227,9 @@ fn gather(context: &Context, offline: bool) -> Report {
 
 /// Takes in what the entries that are registered say of the user's server; what is wrong with it.
 fn registered(config: &mut Config, files: &[FileReport]) -> Option<String> {
-    let own = files.iter().filter(|file| file.valid).flat_map(|file| &file.own);
-    let entry = own.filter(|own| own.seen).find_map(|own| {
-        let options = Options::parse(own.args.iter().skip(1).map(Into::into));
-        (!options.server.is_empty()).then_some(options)
-    })?;
-    config.retype(&entry.server).err().map(|why| format!("the registered command line: {why}"))
+    let said = files.iter().filter(|file| file.valid).map(|file| &file.server);
+    let typed = said.into_iter().find(|typed| !typed.is_empty())?;
+    config.retype(typed).err().map(|why| format!("the registered command line: {why}"))
 }
 
 fn paused(paths: &Paths) -> Option<i64> {

@@ -10,6 +10,7 @@ use super::edit::Doc;
 use super::json::{Fault, Node};
 use super::survey::{Own, survey};
 use crate::event::Kind;
+use crate::rule::file::server::{self, Typed};
 
 /// The name that own entries are known by.
 pub const PROGRAM: &str = "hookctl";
@@ -29,6 +30,8 @@ pub struct Wanted {
     pub places: Vec<String>,
     /// The events with their timeouts in seconds.
     pub events: Vec<(Kind, u32)>,
+    /// What the command line says of the user's server; nothing = as entries have it now.
+    pub server: Typed,
     /// Write `onFailure: block` where it works; none = as it is now, for `status`.
     pub fail_closed: Option<bool>,
 }
@@ -40,6 +43,8 @@ impl Wanted {
             ["hook", "--agent", self.agent, "--event", kind.name()].map(String::from).to_vec();
         args.extend(self.places.iter().cloned());
         args.extend(["--timeout".to_string(), timeout.to_string()]);
+        let server = self.server.iter();
+        args.extend(server.flat_map(|(setting, value)| [server::flag(setting), value.clone()]));
         args
     }
 
@@ -343,6 +348,7 @@ mod tests {
             agent: "claude",
             places: vec!["--config".into(), "/c".into(), "--state".into(), "/s".into()],
             events: vec![(Kind::PreToolUse, 600), (Kind::Stop, 600)],
+            server: Typed::new(),
             fail_closed: Some(false),
         }
     }

@@ -7,6 +7,8 @@ use super::edit::{Doc, Path};
 use super::hooks::PROGRAM;
 use super::json::{Fault, Node};
 use crate::event::Kind;
+use crate::hook::Options;
+use crate::rule::file::server::Typed;
 
 /// The events whose invalid entries cost the client the whole file.
 const FATAL: &[&str] = &["PreToolUse", "PermissionRequest"];
@@ -39,6 +41,11 @@ impl Own {
     pub fn option(&self, name: &str) -> Option<&str> {
         let at = self.args.iter().position(|arg| arg == name)?;
         self.args.get(at + 1).map(String::as_str)
+    }
+
+    /// What it says of the user's server.
+    pub fn server(&self) -> Typed {
+        Options::parse(self.args.iter().skip(1).map(Into::into)).server
     }
 
     /// Does the client block when this entry fails?
@@ -80,6 +87,14 @@ pub struct Survey {
     pub disabled: bool,
     /// `allowManagedHooksOnly`.
     pub managed_only: bool,
+}
+
+impl Survey {
+    /// What our entries say of the user's server: the first that says anything.
+    pub fn server(&self) -> Typed {
+        let said = self.own.iter().filter(|own| own.seen).map(Own::server);
+        said.into_iter().find(|typed| !typed.is_empty()).unwrap_or_default()
+    }
 }
 
 /// Everything about hooks in the document.

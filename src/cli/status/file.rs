@@ -9,6 +9,7 @@ use super::super::Context;
 use super::super::args::Scope;
 use super::super::scope::{self, Place};
 use super::guards::is_world_writable;
+use crate::rule::file::server::Typed;
 use crate::settings::file::Target;
 use crate::settings::record::Records;
 use crate::settings::survey::{Own, Survey};
@@ -48,6 +49,9 @@ pub(super) struct FileReport {
     pub(super) fails_closed: Vec<String>,
     pub(super) disable_all_hooks: bool,
     pub(super) allow_managed_hooks_only: bool,
+    /// What the entries say of the user's server.
+    #[serde(skip)]
+    pub(super) server: Typed,
     #[serde(skip)]
     pub(super) own: Vec<Own>,
     #[serde(skip)]
@@ -88,6 +92,7 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
         fails_closed: Vec::new(),
         disable_all_hooks: false,
         allow_managed_hooks_only: false,
+        server: Typed::new(),
         own: Vec::new(),
         guarded: BTreeSet::new(),
     };
@@ -106,6 +111,7 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
             return report;
         }
     };
+    let server = read.survey.server();
     let Survey { own, invalid, disabled, managed_only, .. } = read.survey;
     report.disable_all_hooks = disabled;
     report.allow_managed_hooks_only = managed_only && place.scope.is_none();
@@ -114,6 +120,7 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
         report.error = Some(fatal.fault.show(&place.file, &read.text));
     }
     report.own = own;
+    report.server = server.clone();
     let seen: Vec<&Own> = report.own.iter().filter(|own| own.seen).collect();
     let Some(first) = seen.first() else { return report };
 
@@ -122,12 +129,12 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
     let asked = asked.unwrap_or_default();
     let agent = crate::agent::by_id("claude").unwrap_or(crate::agent::AGENTS[0]);
     let scope = place.scope.unwrap_or(Scope::User);
-    let mut wanted = scope::wanted(context, agent, scope, &asked, None)
-        .or_else(|_| scope::wanted(context, agent, scope, &[], None))
+    let mut wanted = scope::wanted(context, agent, scope, &asked, None, server.clone())
+        .or_else(|_| scope::wanted(context, agent, scope, &[], None, Typed::new()))
         .ok();
     if let Some(wanted) = &mut wanted {
         // A rule may need more by now than was asked for.
-        let needed = scope::needed_events(context);
+        let needed = scope::needed_events(context, &server).unwrap_or_default();
         for kind in needed.iter().filter(|kind| !asked.is_empty() && agent.spec(*kind).is_some()) {
             if wanted.events.iter().all(|(have, _)| *have != kind) {
                 wanted.events.extend(agent.spec(kind).map(|spec| (kind, spec.timeout)));

@@ -158,6 +158,15 @@ pub fn retype(known: Option<&Remote>, typed: &Typed) -> Result<Remote, String> {
             return Err(format!("{setting}: {}", fault.message));
         }
     }
+    let keyed = |remote: &Remote| {
+        let secrets = remote.token.is_some() || remote.hmac.is_some() || remote.identity.is_some();
+        secrets || !remote.headers.is_empty()
+    };
+    if known.is_some_and(|known| keyed(known) && known.urls != remote.urls) {
+        return Err(format!(
+            "server_url: what [remote.{NAME}] signs in with is for its own address"
+        ));
+    }
     if remote.urls.is_empty() {
         return Err(format!(
             "a server has an address: add {} or a server.json",
@@ -254,6 +263,15 @@ mod tests {
             let why = retype(None, &typed(list)).unwrap_err();
             assert!(why.contains(part), "{why}");
         }
+    }
+
+    #[test]
+    fn sx_07_a_key_is_not_sent_to_an_address_that_was_typed() {
+        let mut known = read(SEED).remotes.remove(0);
+        known.headers.push(("X-Key".into(), "k".into()));
+        let url = vec![("server_url", "http://localhost:1".to_string())];
+        assert!(retype(Some(&known), &url).unwrap_err().contains("its own address"));
+        assert!(retype(Some(&known), &vec![("timeout_ms", "30".to_string())]).is_ok());
     }
 
     #[test]
