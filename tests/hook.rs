@@ -3,10 +3,12 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+mod home;
 
 struct Home {
     dir: tempfile::TempDir,
@@ -14,18 +16,7 @@ struct Home {
 
 impl Home {
     fn new(rules: &str) -> Home {
-        let dir = tempfile::tempdir().unwrap();
-        let config = dir.path().join(".config/hookctl");
-        fs::create_dir_all(&config).unwrap();
-        fs::create_dir_all(dir.path().join("project")).unwrap();
-        let file = config.join("config.toml");
-        fs::write(&file, rules).unwrap();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        }
-        Home { dir }
+        Home { dir: home::make(rules) }
     }
 
     fn path(&self) -> &Path {
@@ -33,16 +24,7 @@ impl Home {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hookctl"));
-        command
-            .args(args)
-            .env("HOME", self.path())
-            .env_remove("CLAUDE_PROJECT_DIR")
-            .current_dir(self.path().join("project"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
+        home::command(self.path(), args)
     }
 
     fn run(&self, args: &[&str], stdin: &[u8]) -> Output {

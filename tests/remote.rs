@@ -13,6 +13,7 @@ mod claude_http;
 mod dialects;
 #[path = "remote/faults.rs"]
 mod faults;
+mod home;
 #[path = "remote/judgement.rs"]
 mod judgement;
 #[path = "remote/matrix.rs"]
@@ -48,6 +49,25 @@ fn event(name: &str, more: Value) -> Value {
     let mut payload = json!({ "session_id": "s-1", "cwd": "/", "hook_event_name": name });
     payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     payload
+}
+
+/// What a deny for that reason becomes, event by event, where it can block anything.
+fn blocked(reason: &str) -> Vec<(Value, Value)> {
+    let block = || json!({ "decision": "block", "reason": reason });
+    let permission = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
+        "decision": {"behavior": "deny", "message": reason}}});
+    let post = json!({"tool_name": "x", "tool_input": {}, "tool_response": 1});
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    vec![
+        (event("PermissionRequest", call), permission),
+        (event("PostToolUse", post), block()),
+        (event("UserPromptSubmit", json!({"prompt": "p"})), block()),
+        (event("Stop", json!({"stop_hook_active": false})), block()),
+        (event("Stop", json!({"stop_hook_active": true})), Value::Null),
+        (event("SubagentStop", json!({"stop_hook_active": false})), block()),
+        (event("SubagentStop", json!({"stop_hook_active": true})), Value::Null),
+        (event("PreCompact", json!({"trigger": "auto"})), block()),
+    ]
 }
 
 /// A config whose server gets those events.

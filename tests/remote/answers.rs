@@ -66,29 +66,11 @@ fn s1_16_s1_18_s1_22_s1_38_every_spelling_of_a_decision() {
 #[test]
 fn s1_17_a_block_on_every_event() {
     let body = r#"{"decision":"block","reason":"no"}"#;
-    let reason = "no [user:remote.x]";
-    let block = json!({ "decision": "block", "reason": reason });
-    for (payload, wanted) in [
-        (
-            event(
-                "PermissionRequest",
-                json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}),
-            ),
-            json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
-                "decision": {"behavior": "deny", "message": reason}}}),
-        ),
-        (
-            event("PostToolUse", json!({"tool_name": "x", "tool_input": {}, "tool_response": 1})),
-            block.clone(),
-        ),
-        (event("UserPromptSubmit", json!({"prompt": "p"})), block.clone()),
-        (event("Stop", json!({"stop_hook_active": false})), block.clone()),
-        (event("Stop", json!({"stop_hook_active": true})), Value::Null),
-        (event("SubagentStop", json!({"stop_hook_active": false})), block.clone()),
-        (event("PreCompact", json!({"trigger": "auto"})), block),
+    let told = [
         (event("SessionStart", json!({"source": "startup"})), json!({"systemMessage": "no"})),
         (event("Notification", json!({"message": "m"})), json!({"systemMessage": "no"})),
-    ] {
+    ];
+    for (payload, wanted) in blocked("no [user:remote.x]").into_iter().chain(told) {
         let server = Server::start(vec![ok(body)]);
         assert_eq!(Home::new(&forward(&server.url, "")).hook(&payload), wanted, "{payload}");
     }

@@ -15,30 +15,14 @@ fn an_answer_without_an_end_is_left_at_a_mebibyte() {
 
 #[test]
 fn s1_32_failing_closed_on_every_event_and_never_an_endless_stop() {
-    let reason = format!("{CLOSED} [user:remote.x]");
-    let block = json!({ "decision": "block", "reason": reason });
-    for (payload, wanted) in [
-        (
-            event(
-                "PermissionRequest",
-                json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}),
-            ),
-            json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
-                "decision": {"behavior": "deny", "message": reason}}}),
-        ),
-        (event("UserPromptSubmit", json!({"prompt": "p"})), block.clone()),
-        (
-            event("PostToolUse", json!({"tool_name": "x", "tool_input": {}, "tool_response": 1})),
-            block.clone(),
-        ),
-        (event("Stop", json!({"stop_hook_active": false})), block.clone()),
-        (event("Stop", json!({"stop_hook_active": true})), Value::Null),
-        (event("SubagentStop", json!({"stop_hook_active": true})), Value::Null),
-        (event("PreCompact", json!({"trigger": "auto"})), block),
-        (event("SessionStart", json!({"source": "startup"})), Value::Null),
-        (event("SessionEnd", json!({"reason": "other"})), Value::Null),
-        (event("Notification", json!({"message": "m"})), Value::Null),
-    ] {
+    let silent = [
+        event("SessionStart", json!({"source": "startup"})),
+        event("SessionEnd", json!({"reason": "other"})),
+        event("Notification", json!({"message": "m"})),
+    ];
+    let silent = silent.map(|payload| (payload, Value::Null));
+    for (payload, wanted) in blocked(&format!("{CLOSED} [user:remote.x]")).into_iter().chain(silent)
+    {
         let server = Server::start(vec![status(400)]);
         let home = Home::new(&forward(&server.url, "fail_open = false"));
         assert_eq!(home.hook(&payload), wanted, "{payload}");

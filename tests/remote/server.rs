@@ -3,13 +3,15 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use super::home;
 
 /// What is done with a connection.
 #[derive(Clone)]
@@ -289,22 +291,12 @@ pub struct Home {
 
 impl Home {
     pub fn new(config: &str) -> Home {
-        let home = Home { dir: tempfile::tempdir().unwrap() };
-        fs::create_dir_all(home.path().join("project")).unwrap();
-        home.put("config.toml", config);
-        home
+        Home { dir: home::make(config) }
     }
 
     /// A file of the user's config directory.
     pub fn put(&self, name: &str, text: &str) {
-        let at = self.path().join(".config/hookctl");
-        fs::create_dir_all(&at).unwrap();
-        fs::write(at.join(name), text).unwrap();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            fs::set_permissions(at.join(name), fs::Permissions::from_mode(0o600)).unwrap();
-        }
+        home::put(self.path(), name, text);
     }
 
     pub fn path(&self) -> &std::path::Path {
@@ -316,16 +308,7 @@ impl Home {
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hookctl"));
-        command
-            .args(args)
-            .env("HOME", self.path())
-            .env_remove("CLAUDE_PROJECT_DIR")
-            .current_dir(self.path().join("project"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
+        home::command(self.path(), args)
     }
 
     pub fn run(&self, args: &[&str], stdin: &str) -> Output {
