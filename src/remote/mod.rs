@@ -287,11 +287,13 @@ fn first(remote: &Remote) -> String {
     remote.urls.first().map(|url| url.endpoint().to_string()).unwrap_or_default()
 }
 
-/// The name of this event at this server.
+/// The name of this event at this server. All that is said of the server counts: what another
+/// registration was answered elsewhere is not its answer.
 fn key(request: &Request, remote: &Remote, manner: Manner) -> String {
     let mut text = Vec::new();
     let tell: &[u8] = if manner == Manner::Tell { b"tell" } else { b"ask" };
-    for part in [request.event.name.as_bytes(), &request.bytes, remote.name.as_bytes(), tell] {
+    let server = format!("{remote:?}");
+    for part in [request.event.name.as_bytes(), &request.bytes, server.as_bytes(), tell] {
         text.extend_from_slice(part);
         text.push(0);
     }

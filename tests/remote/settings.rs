@@ -92,6 +92,9 @@ fn s1_35_flags_of_the_registered_command_override_the_file() {
     let output = home.run(&flags, &bash("ls").to_string());
     assert_eq!(answer_of(&output), Value::Null);
     assert_eq!((server.seen().len(), other.seen().len()), (1, 0));
+    // What another registration was answered elsewhere is not the answer of the file's server.
+    home.run(&["hook"], &bash("ls").to_string());
+    assert_eq!((server.seen().len(), other.seen().len()), (1, 1));
     // Without a file they are a server of their own, and one that cannot be meant asks.
     let deny = Server::start(vec![ok(r#"{"decision":"deny"}"#)]);
     let home = Home::new(PLAIN);
