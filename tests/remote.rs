@@ -16,14 +16,14 @@ mod faults;
 mod home;
 #[path = "remote/judgement.rs"]
 mod judgement;
-#[path = "remote/matrix.rs"]
-mod matrix;
-#[path = "remote/secrets.rs"]
-mod secrets;
-#[path = "remote/opa.rs"]
-mod opa;
 #[path = "remote/manage.rs"]
 mod manage;
+#[path = "remote/matrix.rs"]
+mod matrix;
+#[path = "remote/opa.rs"]
+mod opa;
+#[path = "remote/secrets.rs"]
+mod secrets;
 #[path = "remote/sent.rs"]
 mod sent;
 #[path = "remote/server.rs"]
