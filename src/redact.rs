@@ -1,93 +1,323 @@
-//! What counts as a secret in a text, and how it is taken out.
+//! What counts as a secret in a text or a JSON value, and how it is taken out.
 //!
-//! One table: a literal that must be there before its regular expression is even compiled, since
-//! most texts hold none of them and most processes live for half a millisecond.
+//! Two tables: what a secret looks like, behind a literal that must be there before its regular
+//! expression is even compiled, since most texts hold none of them and most processes live for half
+//! a millisecond; and what a key is called whose value is one.
 
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use memchr::memmem;
+use serde_json::{Map, Value};
 
 use crate::rule::Regex;
 
 /// What stands in place of a secret.
 pub const MASK: &str = "[redacted]";
 
+/// No text that is shorter holds a secret.
+const SHORTEST: usize = 6;
+
 struct Secret {
     /// Lower-case literals, one of which every secret of the kind holds.
     literals: &'static [&'static str],
     /// The secret itself, or what leads to it in group 1 and the secret behind.
     pattern: &'static str,
+    /// What looks like one and is a plain word is none.
+    prose: bool,
+    regex: OnceLock<Regex>,
 }
 
-const SECRETS: &[Secret] = &[
-    Secret {
-        literals: &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
-        pattern: r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
-    },
-    Secret { literals: &["glpat-"], pattern: r"\bglpat-[A-Za-z0-9_-]{16,}" },
-    Secret {
-        literals: &["sk-", "sk_live", "sk_test", "rk_live"],
-        pattern: r"\b(?:sk-[A-Za-z0-9_-]{16,}|[sr]k_(?:live|test)_[A-Za-z0-9]{10,})",
-    },
-    Secret { literals: &["akia", "asia"], pattern: r"\bA(?:KIA|SIA)[A-Z0-9]{16}\b" },
-    Secret { literals: &["xox"], pattern: r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}" },
-    Secret { literals: &["aiza"], pattern: r"\bAIza[A-Za-z0-9_-]{30,}" },
-    Secret { literals: &["npm_"], pattern: r"\bnpm_[A-Za-z0-9]{30,}" },
-    Secret { literals: &["pypi-"], pattern: r"\bpypi-[A-Za-z0-9_-]{40,}" },
-    Secret { literals: &["hf_"], pattern: r"\bhf_[A-Za-z0-9]{20,}" },
-    Secret { literals: &["dop_v1_"], pattern: r"\bdop_v1_[a-f0-9]{40,}" },
-    Secret {
-        literals: &["eyj"],
-        pattern: r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
-    },
-    Secret {
-        literals: &["-----begin"],
-        pattern: r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
-    },
-    Secret { literals: &["://"], pattern: r"(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^/\s@'\x22]+@" },
-    Secret {
-        literals: &["bearer", "basic", "authorization"],
-        pattern: r"(?i)(\b(?:authorization\s*[:=]\s*[\x22']?(?:[a-z]+\s+)?|(?:bearer|basic)\s+))[A-Za-z0-9._~+/=-]{8,}",
-    },
-    Secret {
-        literals: &[
-            "password",
-            "passwd",
-            "secret",
-            "token",
-            "api_key",
-            "apikey",
-            "api-key",
-            "access_key",
-            "access-key",
-            "private_key",
-            "client_secret",
-            "credential",
-        ],
-        pattern: r"(?i)([a-z0-9_-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)[a-z0-9_-]*[\x22']?\s*(?:[:=]|\s)\s*[\x22']?)[^\s\x22',;&|)]{4,}",
-    },
+const fn secret(literals: &'static [&'static str], pattern: &'static str) -> Secret {
+    Secret { literals, pattern, prose: false, regex: OnceLock::new() }
+}
+
+/// One that may be a word of a sentence as well.
+const fn word(literals: &'static [&'static str], pattern: &'static str) -> Secret {
+    Secret { literals, pattern, prose: true, regex: OnceLock::new() }
+}
+
+static SECRETS: [Secret; 16] = [
+    secret(
+        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
+    ),
+    secret(&["glpat-"], r"\bglpat-[A-Za-z0-9_-]{16,}"),
+    secret(
+        &["sk-", "sk_live", "sk_test", "rk_live"],
+        r"\b(?:sk-[A-Za-z0-9_-]{16,}|[sr]k_(?:live|test)_[A-Za-z0-9]{10,})",
+    ),
+    secret(&["akia", "asia"], r"\bA(?:KIA|SIA)[A-Z0-9]{16}\b"),
+    secret(&["xox"], r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    secret(&["aiza"], r"\bAIza[A-Za-z0-9_-]{30,}"),
+    secret(&["npm_"], r"\bnpm_[A-Za-z0-9]{30,}"),
+    secret(&["pypi-"], r"\bpypi-[A-Za-z0-9_-]{40,}"),
+    secret(&["hf_"], r"\bhf_[A-Za-z0-9]{20,}"),
+    secret(&["dop_v1_"], r"\bdop_v1_[a-f0-9]{40,}"),
+    secret(&["eyj"], r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+    secret(
+        &["-----begin"],
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
+    ),
+    secret(&["://"], r"(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^/\s@'\x22]+@"),
+    secret(
+        &["authorization"],
+        r"(?i)(\bauthorization[\x22'\\]*\s*[:=]\s*[\x22'\\]*(?:[a-z]+\s+)?)[A-Za-z0-9._~+/=-]{8,}",
+    ),
+    word(&["bearer", "basic"], r"(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}"),
+    secret(&["cookie"], r"(?i)(\b(?:set-)?cookie\s*:\s*)[^\x22'\r\n]{4,}"),
 ];
 
-/// The text with everything that looks like a secret masked.
+/// A key that holds one of these, in lower case, has a secret for its value.
+const KEYS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "api-key",
+    "access_key",
+    "accesskey",
+    "access-key",
+    "account_key",
+    "accountkey",
+    "private_key",
+    "privatekey",
+    "private-key",
+    "credential",
+];
+
+/// But not if its last word is one of these: it speaks of the secret and does not hold it.
+const ABOUT: &[&str] = &[
+    "budget",
+    "count",
+    "dir",
+    "expires",
+    "expiry",
+    "file",
+    "length",
+    "limit",
+    "name",
+    "path",
+    "size",
+    "stdin",
+    "tokenize",
+    "tokenizer",
+    "ttl",
+    "type",
+    "uri",
+    "url",
+    "usage",
+];
+
+/// Keys of a JSON object that are too short or too common to be looked for in texts.
+const FIELDS: &[&str] =
+    &["auth", "authorization", "cookie", "pass", "proxy-authorization", "set-cookie"];
+
+/// The text with everything that looks like a secret masked; borrowed where nothing does.
 pub fn secrets(text: &str) -> Cow<'_, str> {
+    if text.len() < SHORTEST {
+        return Cow::Borrowed(text);
+    }
     let lower = text.to_ascii_lowercase();
     let mut out = Cow::Borrowed(text);
-    for secret in SECRETS {
+    for secret in &SECRETS {
         if secret.literals.iter().any(|literal| lower.contains(literal)) {
-            out = mask(&out, &Regex::new(secret.pattern)).into();
+            let regex = secret.regex.get_or_init(|| Regex::new(secret.pattern));
+            out = mask(&out, regex, secret.prose).into();
         }
     }
-    out
+    if KEYS.iter().any(|key| lower.contains(key))
+        && let Some(masked) = values(&out)
+    {
+        out = masked.into();
+    }
+    match out {
+        Cow::Owned(same) if same == text => Cow::Borrowed(text),
+        out => out,
+    }
+}
+
+/// Masks every secret in the texts of a JSON value, and whole texts under a key that tells of one.
+/// Keys stay. Was there any?
+pub fn json(value: &mut Value) -> bool {
+    walk(value, false)
+}
+
+fn walk(value: &mut Value, told: bool) -> bool {
+    let mut any = false;
+    match value {
+        Value::String(text) if told => {
+            any = !text.is_empty() && text != MASK;
+            if any {
+                *text = MASK.into();
+            }
+        }
+        Value::String(text) => {
+            if let Cow::Owned(masked) = secrets(text) {
+                *text = masked;
+                any = true;
+            }
+        }
+        Value::Array(items) => {
+            // ["--password", "x"]
+            let mut flag = false;
+            for item in items {
+                let text = item.as_str();
+                let next = text.is_some_and(|text| {
+                    text.starts_with('-') && !text.contains('=') && tells(text, "")
+                });
+                any |= walk(item, told || flag);
+                flag = next;
+            }
+        }
+        Value::Object(map) => any = fields(map, told),
+        _ => {}
+    }
+    any
+}
+
+fn fields(map: &mut Map<String, Value>, told: bool) -> bool {
+    let field = |key: &str, value: &str| {
+        tells(key, value) || FIELDS.iter().any(|field| field.eq_ignore_ascii_case(key))
+    };
+    // {"name": "API_KEY", "value": "x"}
+    let named = ["name", "key", "header"]
+        .iter()
+        .any(|key| map.get(*key).and_then(Value::as_str).is_some_and(|name| field(name, "")));
+    let mut any = false;
+    for (key, value) in map {
+        // What is not one text counts as a number would: `tokens` are more often counted.
+        let text = value.as_str().unwrap_or("0");
+        let told = told || field(key, text) || named && key == "value";
+        any |= walk(value, told);
+    }
+    any
+}
+
+/// Does a key of this name hold a secret, if this is its value?
+fn tells(key: &str, value: &str) -> bool {
+    let lower = key.to_ascii_lowercase();
+    let number = |b: u8| b.is_ascii_digit() || b"._,".contains(&b);
+    KEYS.iter().any(|word| lower.contains(word))
+        && !ABOUT.contains(&last_word(key).as_str())
+        && !(lower.ends_with("tokens") && !value.is_empty() && value.bytes().all(number))
+}
+
+/// `tokenFile`, `token_file` and `token-file` all end in `file`.
+fn last_word(key: &str) -> String {
+    let bytes = key.as_bytes();
+    let begins = |at: &usize| {
+        let before = at.checked_sub(1).map_or(b'_', |before| bytes[before]);
+        matches!(before, b'_' | b'-')
+            || bytes[*at].is_ascii_uppercase() && before.is_ascii_lowercase()
+    };
+    let start = (0..bytes.len()).rev().find(begins).unwrap_or(0);
+    key.get(start..).unwrap_or(key).to_ascii_lowercase()
+}
+
+/// The text with the value behind each key that tells of a secret masked: `API_KEY=x`,
+/// `"password": "x y"`, `--token x`. None where there is none.
+fn values(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    let bytes = text.as_bytes();
+    let mut hits: Vec<usize> = Vec::new();
+    for word in KEYS {
+        hits.extend(memmem::find_iter(lower.as_bytes(), word));
+    }
+    hits.sort_unstable();
+    let mut out = String::new();
+    let (mut done, mut past) = (0, 0);
+    for hit in hits.into_iter() {
+        if hit < past {
+            continue;
+        }
+        let letter = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+        let start = hit - bytes[past..hit].iter().rev().take_while(letter).count();
+        let end = hit + bytes[hit..].iter().take_while(letter).count();
+        past = end;
+        if let Some(value) = value(text, start..end) {
+            out.push_str(&text[done..value.start]);
+            out.push_str(MASK);
+            (done, past) = (value.end, value.end);
+        }
+    }
+    (done > 0).then(|| out + &text[done..])
+}
+
+/// Where the secret is that the key at this place tells of.
+fn value(text: &str, key: Range<usize>) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let over =
+        |at: usize, set: &[u8]| at + bytes[at..].iter().take_while(|b| set.contains(b)).count();
+    // JSON inside of JSON has backslashes before its quotes.
+    let quote = |at: usize| {
+        let sign = over(at, b"\\");
+        bytes.get(sign).filter(|b| matches!(b, b'"' | b'\'')).map(|quote| (sign + 1, *quote))
+    };
+    let closed = quote(key.end).map_or(key.end, |(at, _)| at);
+    let blank = over(closed, b" \t");
+    let sign = over(blank, b":=>");
+    let assigned = sign > blank;
+    let opening = over(sign, b" \t");
+    if opening == closed {
+        return None;
+    }
+    let (start, end) = match quote(opening) {
+        Some((start, quote)) => {
+            let escaped = start > opening + 1;
+            let mut at = start;
+            while let Some(b) = bytes.get(at).filter(|b| **b != b'\n' && **b != quote) {
+                let inner = *b == b'\\' && bytes.get(at + 1) == Some(&quote);
+                if inner && escaped {
+                    break;
+                }
+                at += if inner { 2 } else { 1 };
+            }
+            (start, at)
+        }
+        None => {
+            let inside = |at: &usize| {
+                let b = bytes[*at];
+                let escape = b == b'\\' && matches!(bytes.get(at + 1), Some(b'"' | b'\''));
+                !b.is_ascii_whitespace() && !b"\"',;&|)".contains(&b) && !escape
+            };
+            (opening, (opening..bytes.len()).find(|at| !inside(at)).unwrap_or(bytes.len()))
+        }
+    };
+    let value = &text[start..end];
+    if value.len() < 4 || value == MASK || !tells(&text[key.clone()], value) {
+        return None;
+    }
+    if !assigned && !text[key.clone()].starts_with('-') {
+        // A sentence, or a path: what follows a password may well be one, all else has a digit.
+        let path = key.start > 0 && matches!(bytes[key.start - 1], b'/' | b'.' | b'\\');
+        let word = text[key].to_ascii_lowercase().starts_with("pass");
+        if path || !(word || value.bytes().any(|b| b.is_ascii_digit())) {
+            return None;
+        }
+    }
+    Some(start..end)
 }
 
 /// The text with every match of these masked; what a first group matched stays.
 pub fn patterns(text: &str, patterns: &[Regex]) -> String {
-    patterns.iter().fold(text.to_string(), |text, regex| mask(&text, regex))
+    patterns.iter().fold(text.to_string(), |text, regex| mask(&text, regex, false))
 }
 
-fn mask(text: &str, regex: &Regex) -> String {
+fn mask(text: &str, regex: &Regex, prose: bool) -> String {
     let Some(regex) = regex.get() else { return text.to_string() };
     regex
         .replace_all(text, |found: &regex_lite::Captures<'_>| {
-            format!("{}{MASK}", found.get(1).map_or("", |kept| kept.as_str()))
+            let lead = found.get(1).map_or("", |kept| kept.as_str());
+            let whole = &found[0];
+            if prose && whole[lead.len()..].bytes().all(|b| b.is_ascii_lowercase()) {
+                return whole.to_string();
+            }
+            format!("{lead}{MASK}")
         })
         .into_owned()
 }
@@ -95,23 +325,75 @@ fn mask(text: &str, regex: &Regex) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn sx_07_secrets_are_masked() {
         for (text, gone) in [
             ("git clone https://bob:hunter2@x.org/r", "hunter2"),
             ("curl -H 'Authorization: Bearer abcdef123456'", "abcdef123456"),
+            (r#"{"Authorization": "abcdef123456"}"#, "abcdef123456"),
+            (r#"{\"authorization\": \"Basic abcdef123456\"}"#, "abcdef123456"),
+            ("curl -H 'Cookie: sid=abcdef; b=ghijkl'", "ghijkl"),
             ("export API_KEY=abcd1234", "abcd1234"),
             ("echo ghp_0123456789abcdefghijABCDEFGHIJ", "ghp_0"),
             ("aws AKIAIOSFODNN7EXAMPLE", "AKIAIO"),
             ("mysql --password=hunter2", "hunter2"),
+            ("mysql --password hunter", "hunter"),
+            ("machine x login bob password hunter", "hunter"),
+            ("vault token hunter2", "hunter2"),
             ("{\"password\": \"hunter2\"}", "hunter2"),
+            (r#"{\"password\": \"hun ter2\", \"a\": 1}"#, "ter2"),
+            (r#"password = "correct \"horse\" battery""#, "battery"),
+            ("password: 'correct horse battery'", "battery"),
+            ("token_file=x token=hunter2", "hunter2"),
+            ("token_url=https://x.org/?token=hunter2", "hunter2"),
             ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "abc"),
         ] {
             let masked = secrets(text);
             assert!(masked.contains(MASK) && !masked.contains(gone), "{text} -> {masked}");
+            assert_eq!(secrets(&masked), masked, "twice");
         }
-        assert_eq!(secrets("cargo build --release"), "cargo build --release");
-        assert_eq!(secrets("see https://x.org/a@b"), "see https://x.org/a@b");
+    }
+
+    #[test]
+    fn what_is_no_secret_stays() {
+        for text in [
+            "cargo build --release",
+            "see https://x.org/a@b",
+            "{\"input_tokens\": 123456, \"max_tokens\": \"4096\"}",
+            "token_file = \"~/.config/policy.token\"",
+            "docker login --password-stdin registry.example.org",
+            "fix the token parser of the tokenizer: gpt-4o-mini",
+            "a basic calculator in bearer bonds",
+            "cat /run/secrets/token file1234",
+            "tokenType: bearer",
+            "password=[redacted]",
+        ] {
+            assert!(matches!(secrets(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn sx_07_values_under_a_telling_key_are_masked_whole() {
+        let mut value = json!({
+            "password": "x", "env": {"API_KEY": "y z"}, "credentials": {"user": "b", "pin": ["q"]},
+            "headers": [{"name": "X-Auth-Token", "value": "v"}, {"name": "Accept", "value": "text"}],
+            "args": ["--password", "w", "--verbose", "yes"], "Authorization": "k", "note": "token=abcd1234",
+            "usage": {"output_tokens": 5000, "tokens": {"total": "12"}}, "file_path": "/a/b", "token_file": "/t"
+        });
+        assert!(json(&mut value));
+        assert_eq!(
+            value,
+            json!({
+                "password": MASK, "env": {"API_KEY": MASK},
+                "credentials": {"user": MASK, "pin": [MASK]},
+                "headers": [{"name": "X-Auth-Token", "value": MASK}, {"name": "Accept", "value": "text"}],
+                "args": ["--password", MASK, "--verbose", "yes"], "Authorization": MASK,
+                "note": "token=[redacted]",
+                "usage": {"output_tokens": 5000, "tokens": {"total": "12"}}, "file_path": "/a/b", "token_file": "/t"
+            })
+        );
+        assert!(!json(&mut value), "twice");
     }
 }
