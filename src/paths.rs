@@ -84,6 +84,11 @@ impl Paths {
         self.state.join("installs.json")
     }
 
+    /// What makes the hashes that servers are sent this installation's own.
+    pub fn salt(&self) -> PathBuf {
+        self.state.join("salt")
+    }
+
     /// Short-lived notes: first runs of an event, counters of stops, warnings given.
     pub fn notes(&self) -> PathBuf {
         self.state.join("notes")

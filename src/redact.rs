@@ -147,6 +147,11 @@ pub fn json(value: &mut Value) -> bool {
     walk(value, false)
 }
 
+/// The same for the fields of an object.
+pub fn fields(map: &mut Map<String, Value>) -> bool {
+    object(map, false)
+}
+
 fn walk(value: &mut Value, told: bool) -> bool {
     let mut any = false;
     match value {
@@ -174,13 +179,13 @@ fn walk(value: &mut Value, told: bool) -> bool {
                 flag = next;
             }
         }
-        Value::Object(map) => any = fields(map, told),
+        Value::Object(map) => any = object(map, told),
         _ => {}
     }
     any
 }
 
-fn fields(map: &mut Map<String, Value>, told: bool) -> bool {
+fn object(map: &mut Map<String, Value>, told: bool) -> bool {
     let field = |key: &str, value: &str| {
         tells(key, value) || FIELDS.iter().any(|field| field.eq_ignore_ascii_case(key))
     };

@@ -41,7 +41,7 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
     let request = test_event(context, remote);
     let credentials =
         Credentials::of(remote, &request, request.deadline).map_err(|why| anyhow!(why))?;
-    let body = remote::dialect(remote.dialect).body(&request, remote);
+    let body = remote::body(&request, remote);
     let mut exit = Exit::Ok;
     let mut out = String::new();
     for url in &remote.urls {
@@ -97,15 +97,15 @@ pub(super) fn test_event(context: &Context, remote: &Remote) -> Request {
     // Where the bytes are all there is, the mark is among them.
     payload.insert("hookctl".into(), mark.clone());
     let bytes = serde_json::to_vec(&payload).unwrap_or_default();
-    let home = context.paths.home.clone();
-    let request = Request::new(event, bytes, Instant::now() + remote.deadline, home);
+    let deadline = Instant::now() + remote.deadline;
+    let request = Request::new(event, bytes, deadline, &context.paths);
     Request { mark: Some(mark), ..request }
 }
 
 /// The verdict, and what the agent would be answered if no rule had anything to say.
 fn said(remote: &Remote, request: &Request, text: &str) -> Result<String, String> {
     let event = &request.event;
-    let reply = remote::read(remote, event, text)?;
+    let reply = remote::read(remote, request, text)?;
     let word = match (&reply.input, reply.verb) {
         (Some(_), verb) if verb.is_none_or(|verb| verb == Verb::Allow) => "modify",
         (_, Some(verb)) => verb.name(),

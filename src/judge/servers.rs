@@ -3,6 +3,8 @@
 //! Local rules come first and a local deny is final. A server can always tighten. Its allow counts
 //! like that of a hook script, and lifts an ask only where a human answers there.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::{Allowed, Judge};
@@ -58,12 +60,13 @@ impl<'a> Judge<'a> {
             return (None, Vec::new());
         }
         let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
-        let answers = remote::ask(self.request(None), &remotes, Manner::Decide, self.world.paths);
+        let request = Arc::new(self.request(None));
+        let answers = remote::ask(&request, &remotes, Manner::Decide, self.world.paths);
         let mut input = None;
         let mut allows = Vec::new();
         let mut approved = None;
         for (one, asked) in wanted.iter().zip(answers) {
-            let read = |body: &String| remote::read(one.remote, self.event, body);
+            let read = |body: &String| remote::read(one.remote, &request, body);
             let reply = asked.outcome.as_ref().map_err(String::clone).and_then(read);
             self.record(one.remote, &asked, reply.as_ref());
             let Some(&rule) = one.rules.first() else { continue };
@@ -108,8 +111,8 @@ impl<'a> Judge<'a> {
         let rule = found.map(|one| one.rule.name()).or(voice.map(|voice| voice.rule.clone()));
         let mark = json!({ "verdict": Verb::Deny.name(), "rule": rule });
         let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
-        let request = self.request(Some(mark));
-        let answers = remote::ask(request, &remotes, Manner::Tell, self.world.paths);
+        let request = Arc::new(self.request(Some(mark)));
+        let answers = remote::ask(&request, &remotes, Manner::Tell, self.world.paths);
         for (one, asked) in wanted.iter().zip(answers) {
             self.record(one.remote, &asked, Ok(&Reply::default()));
         }
@@ -152,8 +155,8 @@ impl<'a> Judge<'a> {
 
     fn request(&self, mark: Option<Value>) -> Request {
         let bytes = self.world.stdin.to_vec();
-        let home = self.world.paths.home.clone();
-        let request = Request::new(self.event.clone(), bytes, self.world.deadline, home);
+        let (deadline, paths) = (self.world.deadline, self.world.paths);
+        let request = Request::new(self.event.clone(), bytes, deadline, paths);
         Request { mark, ..request }
     }
 

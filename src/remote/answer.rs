@@ -199,13 +199,15 @@ pub(super) fn modify(
             }
         }
         Kind::UserPromptSubmit => {
-            if let Some(prompt) = changes.get("prompt").and_then(Value::as_str) {
+            let prompt = changes.get("prompt").and_then(Value::as_str);
+            if let Some(prompt) = prompt.filter(|new| Some(*new) != event.prompt()) {
                 reply.context.push(format!("Modified prompt: {prompt}"));
                 reply.notes.push("a prompt cannot be replaced: told to the model".into());
             }
         }
         Kind::PreCompact => {
             let text = changes.get("custom_instructions").and_then(Value::as_str);
+            let text = text.filter(|new| Some(*new) != event.str("custom_instructions"));
             reply.context.extend(text.map(str::to_string));
         }
         kind => reply.notes.push(format!("nothing of {} can be modified: ignored", kind.name())),

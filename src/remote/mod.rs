@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -19,7 +19,7 @@ use crate::event::{Event, Kind};
 use crate::once::{self, Claim};
 use crate::paths::Paths;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::Dialect as Name;
+use crate::rule::file::remote::{Dialect as Name, Send};
 use crate::trust;
 
 use self::breaker::Breaker;
@@ -34,7 +34,9 @@ mod cloudevents;
 mod hooks_server;
 pub mod http;
 mod opa;
+mod privacy;
 pub mod reply;
+mod restore;
 pub mod secret;
 #[cfg(feature = "tls")]
 mod tls;
@@ -65,14 +67,35 @@ pub struct Request {
     pub deadline: Instant,
     /// The user's home directory, for `~/`.
     pub home: PathBuf,
+    /// Where the salt of hashes is kept.
+    pub(crate) salt: PathBuf,
+    /// What servers are shown of it, by `send`; None inside = all.
+    pub(crate) views: [OnceLock<Option<Box<Request>>>; 3],
 }
 
 impl Request {
     /// A new event to ask about.
-    pub fn new(event: Event, bytes: Vec<u8>, deadline: Instant, home: PathBuf) -> Request {
+    pub fn new(event: Event, bytes: Vec<u8>, deadline: Instant, paths: &Paths) -> Request {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let timestamp = now.as_millis() as u64;
-        Request { event, bytes, id: id(timestamp), timestamp, mark: None, deadline, home }
+        Request {
+            event,
+            bytes,
+            id: id(timestamp),
+            timestamp,
+            mark: None,
+            deadline,
+            home: paths.home.clone(),
+            salt: paths.salt(),
+            views: Default::default(),
+        }
+    }
+
+    /// What servers with this setting are shown of it. Made once: it is large where the event is.
+    fn view(&self, send: Send) -> &Request {
+        let view =
+            self.views[send as usize].get_or_init(|| privacy::view(self, send).map(Box::new));
+        view.as_deref().unwrap_or(self)
     }
 
     /// The payload as JSON: the agent's own bytes, unless they had to be repaired.
@@ -95,9 +118,6 @@ impl Request {
 
 /// A UUID of version 7.
 fn id(timestamp: u64) -> String {
-    use std::hash::{BuildHasher as _, RandomState};
-    // The standard library's hash keys are the system's randomness.
-    let random = || RandomState::new().hash_one(std::process::id());
     let (a, b) = (random(), random());
     format!(
         "{:08x}-{:04x}-7{:03x}-{:04x}-{:012x}",
@@ -107,6 +127,12 @@ fn id(timestamp: u64) -> String {
         (b >> 48) & 0x3fff | 0x8000,
         b & 0xffff_ffff_ffff
     )
+}
+
+fn random() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    // The standard library's hash keys are the system's randomness.
+    RandomState::new().hash_one(std::process::id())
 }
 
 /// A protocol: an event to a request's body, and an answer's body to what it says.
@@ -151,8 +177,8 @@ fn with(object: &Value, key: &str, json: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The protocol of that name.
-pub fn dialect(name: Name) -> &'static dyn Dialect {
+/// The protocol of that name. Only [`body`] and [`read`] speak it: nothing leaves but through the view.
+fn dialect(name: Name) -> &'static dyn Dialect {
     match name {
         Name::HooksServer => &hooks_server::HooksServer,
         Name::CchdV1 => &cchd_v1::CchdV1,
@@ -164,17 +190,28 @@ pub fn dialect(name: Name) -> &'static dyn Dialect {
     }
 }
 
+/// The body of the request to this server: of what it may see, and no secret.
+pub fn body(request: &Request, remote: &Remote) -> Vec<u8> {
+    dialect(remote.dialect).body(request.view(remote.send), remote)
+}
+
 /// Reads an answer. None at all is no objection.
 ///
 /// # Errors
-/// Why it is no answer of the server's protocol.
-pub fn read(remote: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+/// Why it is no answer of the server's protocol, or cannot be used.
+pub fn read(remote: &Remote, request: &Request, body: &str) -> Result<Reply, String> {
     let body = body.trim_start_matches('\u{feff}').trim();
     // Of a policy engine no answer is not one.
     if body.is_empty() && remote.dialect != Name::Opa {
         return Ok(Reply::default());
     }
-    dialect(remote.dialect).read(remote, event, body)
+    // It changes what it was shown.
+    let (seen, own) = (&request.view(remote.send).event, &request.event);
+    let mut reply = dialect(remote.dialect).read(remote, seen, body)?;
+    if !std::ptr::eq(seen, own) {
+        restore::restore(&mut reply, remote.send, seen, own)?;
+    }
+    Ok(reply)
 }
 
 /// What came of asking one server.
@@ -200,15 +237,19 @@ pub enum Manner {
 }
 
 /// Asks all of them at once and waits for each until its time is up.
-pub fn ask(request: Request, remotes: &[&Remote], manner: Manner, paths: &Paths) -> Vec<Asked> {
+pub fn ask(
+    request: &Arc<Request>,
+    remotes: &[&Remote],
+    manner: Manner,
+    paths: &Paths,
+) -> Vec<Asked> {
     let start = Instant::now();
-    let request = Arc::new(request);
     let (sender, receiver) = mpsc::channel();
     let mut limits = Vec::new();
     for (at, remote) in remotes.iter().enumerate() {
         let limit = request.limit(remote);
         limits.push(limit);
-        let (sender, request, remote) = (sender.clone(), Arc::clone(&request), (*remote).clone());
+        let (sender, request, remote) = (sender.clone(), Arc::clone(request), (*remote).clone());
         let paths = paths.clone();
         thread::spawn(move || {
             let asked = ask_one(&request, &remote, manner, &paths, limit);

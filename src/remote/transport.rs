@@ -53,7 +53,7 @@ impl Call<'_> {
     /// # Errors
     /// The last failure.
     pub fn run(&self, attempts: &mut u32, endpoint: &mut String) -> Result<String, Failure> {
-        let body = dialect(self.remote.dialect).body(self.request, self.remote);
+        let body = super::body(self.request, self.remote);
         let credentials = Credentials::of(self.remote, self.request, self.limit)
             .map_err(|why| Failure::new(why, false, false))?;
         let mut last = Failure::new("its time is up", true, false);
@@ -108,7 +108,7 @@ impl Call<'_> {
         let home = &self.request.home;
         let answer = http::post(self.remote, home, url, credentials, body, timeout)?;
         let text = judge_status(self.remote.dialect, &answer)?;
-        match super::read(self.remote, &self.request.event, &text) {
+        match super::read(self.remote, self.request, &text) {
             Ok(_) => Ok(text),
             Err(why) => Err(Failure::new(format!("invalid answer: {why}"), false, true)),
         }

@@ -1,0 +1,139 @@
+//! The way back from a view: a server that returns what it was shown means "unchanged", and then
+//! the original is put back, so that no mask ever gets into a user's file.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::reply::Reply;
+use crate::event::Event;
+use crate::redact::MASK;
+use crate::rule::file::remote::Send;
+
+/// Puts what was not shown back into what the server changed.
+///
+/// # Errors
+/// Where it changed a text that it has seen only in part: that cannot be used.
+pub(super) fn restore(
+    reply: &mut Reply,
+    send: Send,
+    seen: &Event,
+    own: &Event,
+) -> Result<(), String> {
+    let back = Back { send };
+    if let Some(new) = reply.input.take()
+        && let Value::Object(new) = back.value(Value::Object(new), &seen.input, &own.input)?
+    {
+        reply.input = Some(new).filter(|new| own.input.as_object() != Some(new));
+    }
+    if let Some(new) = reply.response.take() {
+        let none = Value::Null;
+        let (seen, own) = (seen.response().unwrap_or(&none), own.response().unwrap_or(&none));
+        reply.response = Some(back.value(new, seen, own)?).filter(|new| new != own);
+    }
+    Ok(())
+}
+
+struct Back {
+    send: Send,
+}
+
+impl Back {
+    /// The value with the own texts in place of those that were shown for them.
+    fn value(&self, new: Value, seen: &Value, own: &Value) -> Result<Value, String> {
+        if new == *seen {
+            return Ok(own.clone());
+        }
+        match (new, seen, own) {
+            (Value::Object(new), Value::Object(seen), Value::Object(own)) => {
+                let field = |(key, value): (String, Value)| {
+                    let value = match (seen.get(&key), own.get(&key)) {
+                        (Some(seen), Some(own)) => self.value(value, seen, own)?,
+                        _ => self.unseen(value)?,
+                    };
+                    Ok((key, value))
+                };
+                Ok(Value::Object(new.into_iter().map(field).collect::<Result<_, String>>()?))
+            }
+            (Value::Array(new), Value::Array(seen), Value::Array(own))
+                if new.len() == seen.len() && seen.len() == own.len() =>
+            {
+                let items = new.into_iter().zip(seen.iter().zip(own));
+                let items = items.map(|(new, (seen, own))| self.value(new, seen, own));
+                Ok(Value::Array(items.collect::<Result<_, String>>()?))
+            }
+            (Value::Array(new), Value::Array(seen), Value::Array(own)) => {
+                self.items(new, seen, own)
+            }
+            (Value::String(new), Value::String(seen), Value::String(own)) => {
+                let lost = match seen == own {
+                    // They may have stood there from the first.
+                    true => self.stand_ins(&new) > self.stand_ins(own),
+                    false => {
+                        self.stand_ins(&new) > 0 || new.to_ascii_lowercase().contains("redacted")
+                    }
+                };
+                if lost { Err(self.why()) } else { Ok(Value::String(new)) }
+            }
+            (new, _, _) => self.unseen(new),
+        }
+    }
+
+    /// An array that became longer or shorter: its items are told by what they are.
+    fn items(&self, new: Vec<Value>, seen: &[Value], own: &[Value]) -> Result<Value, String> {
+        // Where two that are not the same look the same, nobody knows which was meant.
+        let mut known: HashMap<String, Option<&Value>> = HashMap::new();
+        for (seen, own) in seen.iter().zip(own) {
+            let one = known.entry(seen.to_string()).or_insert(Some(own));
+            *one = one.filter(|one| *one == own);
+        }
+        let item = |new: Value| match known.get(&new.to_string()) {
+            Some(Some(own)) => Ok((*own).clone()),
+            Some(None) => Err(self.why()),
+            None => self.unseen(new),
+        };
+        Ok(Value::Array(new.into_iter().map(item).collect::<Result<_, String>>()?))
+    }
+
+    /// What the server put where nothing was, which must be its own.
+    fn unseen(&self, new: Value) -> Result<Value, String> {
+        fn any(value: &Value, found: &dyn Fn(&str) -> bool) -> bool {
+            match value {
+                Value::String(text) => found(text),
+                Value::Array(items) => items.iter().any(|item| any(item, found)),
+                Value::Object(map) => map.values().any(|value| any(value, found)),
+                _ => false,
+            }
+        }
+        match any(&new, &|text| self.stand_ins(text) > 0) {
+            true => Err(self.why()),
+            false => Ok(new),
+        }
+    }
+
+    /// How often something stands in the text for what was not shown.
+    fn stand_ins(&self, text: &str) -> usize {
+        let text = text.to_ascii_lowercase();
+        let mut count = text.matches(MASK).count();
+        if self.send != Send::Full {
+            let number = |part: &str| {
+                let digits = part.bytes().rev().take_while(u8::is_ascii_digit).count();
+                digits > 0 && part[..part.len() - digits].ends_with('[')
+            };
+            let parts: Vec<&str> = text.split(" bytes]").collect();
+            count += parts[..parts.len() - 1].iter().filter(|part| number(part)).count();
+        }
+        if self.send == Send::Hash {
+            let hex = |part: &&str| part.bytes().take_while(u8::is_ascii_hexdigit).count() >= 64;
+            count += text.split("sha256:").skip(1).filter(hex).count();
+        }
+        count
+    }
+
+    fn why(&self) -> String {
+        match self.send {
+            Send::Full => "it changes a text from which a secret was taken out".into(),
+            _ => "it changes a text that it was not shown".into(),
+        }
+    }
+}
