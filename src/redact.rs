@@ -20,53 +20,61 @@ pub const MASK: &str = "[redacted]";
 const SHORTEST: usize = 6;
 
 struct Secret {
-    /// Lower-case literals, one of which every secret of the kind holds.
+    /// Lower-case literals, one of which every secret of the kind begins with.
     literals: &'static [&'static str],
-    /// The secret itself, or what leads to it in group 1 and the secret behind.
+    /// From there: the secret itself, or what leads to it in group 1 and the secret behind. Anchored,
+    /// so that a look costs no more than what it matches.
     pattern: &'static str,
-    /// What looks like one and is a plain word is none.
-    prose: bool,
+    sort: Sort,
     regex: OnceLock<Regex>,
 }
 
-const fn secret(literals: &'static [&'static str], pattern: &'static str) -> Secret {
-    Secret { literals, pattern, prose: false, regex: OnceLock::new() }
+#[derive(Clone, Copy, PartialEq)]
+enum Sort {
+    Plain,
+    /// What looks like one and is a plain word is none: it is said in a sentence.
+    Prose,
+    /// Where a word fails, no later part of it is one.
+    Run,
 }
 
-/// One that may be a word of a sentence as well.
-const fn word(literals: &'static [&'static str], pattern: &'static str) -> Secret {
-    Secret { literals, pattern, prose: true, regex: OnceLock::new() }
+const fn secret(literals: &'static [&'static str], pattern: &'static str) -> Secret {
+    sorted(Sort::Plain, literals, pattern)
+}
+
+const fn sorted(sort: Sort, literals: &'static [&'static str], pattern: &'static str) -> Secret {
+    Secret { literals, pattern, sort, regex: OnceLock::new() }
 }
 
 static SECRETS: [Secret; 16] = [
     secret(
         &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
-        r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
+        r"^(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
     ),
-    secret(&["glpat-"], r"\bglpat-[A-Za-z0-9_-]{16,}"),
+    secret(&["glpat-"], r"^glpat-[A-Za-z0-9_-]{16,}"),
     secret(
-        &["sk-", "sk_live", "sk_test", "rk_live"],
-        r"\b(?:sk-[A-Za-z0-9_-]{16,}|[sr]k_(?:live|test)_[A-Za-z0-9]{10,})",
+        &["sk-", "sk_live", "sk_test", "rk_live", "rk_test"],
+        r"^(?:sk-[A-Za-z0-9_-]{16,}|[sr]k_(?:live|test)_[A-Za-z0-9]{10,})",
     ),
-    secret(&["akia", "asia"], r"\bA(?:KIA|SIA)[A-Z0-9]{16}\b"),
-    secret(&["xox"], r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    secret(&["aiza"], r"\bAIza[A-Za-z0-9_-]{30,}"),
-    secret(&["npm_"], r"\bnpm_[A-Za-z0-9]{30,}"),
-    secret(&["pypi-"], r"\bpypi-[A-Za-z0-9_-]{40,}"),
-    secret(&["hf_"], r"\bhf_[A-Za-z0-9]{20,}"),
-    secret(&["dop_v1_"], r"\bdop_v1_[a-f0-9]{40,}"),
-    secret(&["eyj"], r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+    secret(&["akia", "asia"], r"^A(?:KIA|SIA)[A-Z0-9]{16}\b"),
+    secret(&["xox"], r"^xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    secret(&["aiza"], r"^AIza[A-Za-z0-9_-]{30,}"),
+    secret(&["npm_"], r"^npm_[A-Za-z0-9]{30,}"),
+    secret(&["pypi-"], r"^pypi-[A-Za-z0-9_-]{40,}"),
+    secret(&["hf_"], r"^hf_[A-Za-z0-9]{20,}"),
+    secret(&["dop_v1_"], r"^dop_v1_[a-f0-9]{40,}"),
+    sorted(Sort::Run, &["eyj"], r"^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
     secret(
         &["-----begin"],
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
+        r"^-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
     ),
-    secret(&["://"], r"(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^/\s@'\x22]+@"),
+    secret(&["://"], r"^(://)[^/\s@'\x22]+@"),
     secret(
         &["authorization"],
-        r"(?i)(\bauthorization[\x22'\\]*\s*[:=]\s*[\x22'\\]*(?:[a-z]+\s+)?)[A-Za-z0-9._~+/=-]{8,}",
+        r"^(?i)(authorization[\x22'\\]*\s*[:=]\s*[\x22'\\]*(?:[a-z]+\s+)?)[A-Za-z0-9._~+/=-]{8,}",
     ),
-    word(&["bearer", "basic"], r"(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}"),
-    secret(&["cookie"], r"(?i)(\b(?:set-)?cookie\s*:\s*)[^\x22'\r\n]{4,}"),
+    sorted(Sort::Prose, &["bearer", "basic"], r"^(?i)((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}"),
+    secret(&["cookie"], r"^(?i)(cookie\s*:\s*)[^\x22'\r\n]{4,}"),
 ];
 
 /// A key that holds one of these, in lower case, has a secret for its value.
@@ -122,25 +130,71 @@ pub fn secrets(text: &str) -> Cow<'_, str> {
     if text.len() < SHORTEST {
         return Cow::Borrowed(text);
     }
-    let lower = text.to_ascii_lowercase();
+    let mut lower = text.to_ascii_lowercase();
     let mut out = Cow::Borrowed(text);
     for secret in &SECRETS {
-        if secret.literals.iter().any(|literal| lower.contains(literal)) {
-            let regex = secret.regex.get_or_init(|| Regex::new(secret.pattern));
-            out = mask(&out, regex, secret.prose).into();
+        if let Some(masked) = secret.mask(&out, &lower) {
+            lower = masked.to_ascii_lowercase();
+            out = masked.into();
         }
     }
     if KEYS.iter().any(|key| lower.contains(key))
-        && let Some(masked) = values(&out)
+        && let Some(masked) = values(&out, &lower)
     {
         out = masked.into();
     }
     match out {
+        // A mask was masked.
         Cow::Owned(same) if same == text => Cow::Borrowed(text),
         out => out,
     }
 }
 
+impl Secret {
+    /// The text with these masked; None where there is none. `lower`: the same text.
+    fn mask(&self, text: &str, lower: &str) -> Option<String> {
+        if !self.literals.iter().any(|literal| lower.contains(literal)) {
+            return None;
+        }
+        let regex = self.regex.get_or_init(|| Regex::new(self.pattern)).get()?;
+        let word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+        let mut out = String::new();
+        let (mut done, mut past) = (0, 0);
+        for hit in hits(lower, self.literals) {
+            let bytes = &text.as_bytes()[hit..];
+            let within = word(&bytes[0]) && hit > 0 && word(&text.as_bytes()[hit - 1]);
+            if hit < past || within {
+                continue;
+            }
+            let found = regex.captures(&text[hit..]).map(|found| {
+                (found.get(1).map_or(0, |lead| lead.end()), found.get(0).map_or(0, |all| all.end()))
+            });
+            match found {
+                Some((start, end))
+                    if self.sort != Sort::Prose
+                        || !bytes[start..end].iter().all(u8::is_ascii_lowercase) =>
+                {
+                    out.push_str(&text[done..hit + start]);
+                    out.push_str(MASK);
+                    (done, past) = (hit + end, hit + end);
+                }
+                None if self.sort == Sort::Run => {
+                    past = hit + bytes.iter().take_while(|b| word(b) || **b == b'-').count();
+                }
+                _ => {}
+            }
+        }
+        (done > 0).then(|| out + &text[done..])
+    }
+}
+
+/// Where one of the literals begins, from left to right.
+fn hits(lower: &str, literals: &[&str]) -> Vec<usize> {
+    let all = literals.iter().flat_map(|word| memmem::find_iter(lower.as_bytes(), word.as_bytes()));
+    let mut all: Vec<usize> = all.collect();
+    all.sort_unstable();
+    all
+}
 /// Masks every secret in the texts of a JSON value, and whole texts under a key that tells of one.
 /// Keys stay. Was there any?
 pub fn json(value: &mut Value) -> bool {
@@ -226,17 +280,11 @@ fn last_word(key: &str) -> String {
 
 /// The text with the value behind each key that tells of a secret masked: `API_KEY=x`,
 /// `"password": "x y"`, `--token x`. None where there is none.
-fn values(text: &str) -> Option<String> {
-    let lower = text.to_ascii_lowercase();
+fn values(text: &str, lower: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    let mut hits: Vec<usize> = Vec::new();
-    for word in KEYS {
-        hits.extend(memmem::find_iter(lower.as_bytes(), word));
-    }
-    hits.sort_unstable();
     let mut out = String::new();
     let (mut done, mut past) = (0, 0);
-    for hit in hits.into_iter() {
+    for hit in hits(lower, KEYS) {
         if hit < past {
             continue;
         }
@@ -255,6 +303,11 @@ fn values(text: &str) -> Option<String> {
 
 /// Where the secret is that the key at this place tells of.
 fn value(text: &str, key: Range<usize>) -> Option<Range<usize>> {
+    let name = &text[key.clone()];
+    // Before its value is looked at, which may be long.
+    if ABOUT.contains(&last_word(name).as_str()) {
+        return None;
+    }
     let bytes = text.as_bytes();
     let over =
         |at: usize, set: &[u8]| at + bytes[at..].iter().take_while(|b| set.contains(b)).count();
@@ -294,13 +347,13 @@ fn value(text: &str, key: Range<usize>) -> Option<Range<usize>> {
         }
     };
     let value = &text[start..end];
-    if value.len() < 4 || value == MASK || !tells(&text[key.clone()], value) {
+    if value.len() < 4 || value == MASK || !tells(name, value) {
         return None;
     }
-    if !assigned && !text[key.clone()].starts_with('-') {
+    if !assigned && !name.starts_with('-') {
         // A sentence, or a path: what follows a password may well be one, all else has a digit.
         let path = key.start > 0 && matches!(bytes[key.start - 1], b'/' | b'.' | b'\\');
-        let word = text[key].to_ascii_lowercase().starts_with("pass");
+        let word = name.to_ascii_lowercase().starts_with("pass");
         if path || !(word || value.bytes().any(|b| b.is_ascii_digit())) {
             return None;
         }
@@ -310,21 +363,13 @@ fn value(text: &str, key: Range<usize>) -> Option<Range<usize>> {
 
 /// The text with every match of these masked; what a first group matched stays.
 pub fn patterns(text: &str, patterns: &[Regex]) -> String {
-    patterns.iter().fold(text.to_string(), |text, regex| mask(&text, regex, false))
-}
-
-fn mask(text: &str, regex: &Regex, prose: bool) -> String {
-    let Some(regex) = regex.get() else { return text.to_string() };
-    regex
-        .replace_all(text, |found: &regex_lite::Captures<'_>| {
-            let lead = found.get(1).map_or("", |kept| kept.as_str());
-            let whole = &found[0];
-            if prose && whole[lead.len()..].bytes().all(|b| b.is_ascii_lowercase()) {
-                return whole.to_string();
-            }
-            format!("{lead}{MASK}")
-        })
-        .into_owned()
+    patterns.iter().fold(text.to_string(), |text, regex| {
+        let Some(regex) = regex.get() else { return text };
+        let masked = regex.replace_all(&text, |found: &regex_lite::Captures<'_>| {
+            format!("{}{MASK}", found.get(1).map_or("", |kept| kept.as_str()))
+        });
+        masked.into_owned()
+    })
 }
 
 #[cfg(test)]
@@ -339,7 +384,9 @@ mod tests {
             ("curl -H 'Authorization: Bearer abcdef123456'", "abcdef123456"),
             (r#"{"Authorization": "abcdef123456"}"#, "abcdef123456"),
             (r#"{\"authorization\": \"Basic abcdef123456\"}"#, "abcdef123456"),
-            ("curl -H 'Cookie: sid=abcdef; b=ghijkl'", "ghijkl"),
+            ("curl -H 'Set-Cookie: sid=abcdef; b=ghijkl'", "ghijkl"),
+            ("eyJ-eyJhbGciOiJI.eyJhbGciOiJI.x a eyJhbGciOiJIUzI.eyJhbGciOiJI.x", "eyJhb"),
+            ("ASIA asiatic sk-x rk_test_0123456789 AKIAIOSFODNN7EXAMPLE.", "0123"),
             ("export API_KEY=abcd1234", "abcd1234"),
             ("echo ghp_0123456789abcdefghijABCDEFGHIJ", "ghp_0"),
             ("aws AKIAIOSFODNN7EXAMPLE", "AKIAIO"),
@@ -374,6 +421,7 @@ mod tests {
             "cat /run/secrets/token file1234",
             "tokenType: bearer",
             "password=[redacted]",
+            "Cookie: [redacted]",
         ] {
             assert!(matches!(secrets(text), Cow::Borrowed(same) if same == text), "{text}");
         }

@@ -22,6 +22,8 @@ mod manage;
 mod matrix;
 #[path = "remote/opa.rs"]
 mod opa;
+#[path = "remote/privacy.rs"]
+mod privacy;
 #[path = "remote/secrets.rs"]
 mod secrets;
 #[path = "remote/sent.rs"]
