@@ -304,6 +304,13 @@ mod tests {
         let bytes = bytes.replace("\\t", "\t");
         let raw = serde_json::from_str(&bytes).unwrap();
         assert!(view(&request(raw, Some(bytes.as_bytes())), Send::Full).is_none());
+        // Bytes that are no UTF-8 are left alone as well, and what is masked becomes readable.
+        let bytes = b"{\"a\":\"\xff\"}";
+        assert!(view(&request(json!({"a": "\u{fffd}"}), Some(bytes)), Send::Full).is_none());
+        let bytes = b"{\"a\":\"\xff\",\"token\":\"x\"}";
+        let raw = json!({"a": "\u{fffd}", "token": "x"});
+        let shown = view(&request(raw, Some(bytes)), Send::Full).unwrap();
+        assert_eq!(shown.bytes, "{\"a\":\"\u{fffd}\",\"token\":\"[redacted]\"}".as_bytes());
         // But all of it must have been looked at.
         let twice = br#"{"a":"token=hunter22","a":"x","b":"\"token=\""}"#;
         let shown = view(&request(json!({"a": "x", "b": "\"token=\""}), Some(twice)), Send::Full);
