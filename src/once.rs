@@ -3,9 +3,9 @@
 //! The client starts both at the same time. The first to claim the event runs the commands and
 //! leaves what came of them; the second waits for that and answers the same.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -13,11 +13,13 @@ use crate::journal::create_private_dir;
 
 /// Notes older than this are swept away.
 const OLD: Duration = Duration::from_secs(3600);
+/// What a note ends with when all of it is there.
+const END: u8 = b'\n';
 
 /// The claim on one event.
 pub enum Claim {
-    /// We are the first (or cannot know): run, then [`Claim::done`].
-    First(Option<PathBuf>),
+    /// We are the first (or cannot know): run, then [`Claim::done`]. The note, and since when.
+    First(Option<(File, SystemTime)>),
     /// Another process ran already: this is what it left.
     Done(Vec<u8>),
 }
@@ -33,9 +35,12 @@ pub fn claim(notes: &Path, key: &str, window: Duration, deadline: Instant) -> Cl
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         match options.open(&path) {
-            Ok(_) => {
-                sweep(notes);
-                return Claim::First(Some(path));
+            Ok(file) => {
+                // Every note is looked at, so not each time: keys end with a digit of a hash.
+                if key.ends_with('0') {
+                    sweep(notes);
+                }
+                return Claim::First(Some((file, SystemTime::now())));
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(_) => return Claim::First(None),
@@ -44,11 +49,12 @@ pub fn claim(notes: &Path, key: &str, window: Duration, deadline: Instant) -> Cl
         if age.is_none_or(|age| age > window) {
             // Left over: take it away and try again.
             let _ = fs::remove_file(&path);
-            let _ = fs::remove_file(result(&path));
             continue;
         }
         while Instant::now() < deadline {
-            if let Ok(bytes) = fs::read(result(&path)) {
+            if let Ok(mut bytes) = fs::read(&path)
+                && bytes.pop() == Some(END)
+            {
                 return Claim::Done(bytes);
             }
             thread::sleep(Duration::from_millis(2));
@@ -60,17 +66,10 @@ pub fn claim(notes: &Path, key: &str, window: Duration, deadline: Instant) -> Cl
 impl Claim {
     /// Leaves what came of it for the second.
     pub fn done(self, bytes: &[u8]) {
-        if let Claim::First(Some(path)) = self {
-            let draft = path.with_extension(format!("{}.tmp", std::process::id()));
-            let written = OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .open(&draft)
-                .and_then(|mut file| file.write_all(bytes));
-            if written.is_ok() {
-                let _ = fs::rename(&draft, result(&path));
-            }
+        if let Claim::First(Some((mut file, since))) = self {
+            let _ = file.write_all(&[bytes, &[END]].concat());
+            // Its age is that of the claim.
+            let _ = file.set_modified(since);
         }
     }
 }
@@ -96,10 +95,6 @@ pub fn count(notes: &Path, key: &str, number: u32) {
     } else if create_private_dir(notes).is_ok() {
         let _ = fs::write(path, number.to_string());
     }
-}
-
-fn result(path: &Path) -> PathBuf {
-    path.with_extension("result")
 }
 
 fn age(path: &Path) -> Option<Duration> {
@@ -140,6 +135,35 @@ mod tests {
             claim(dir.path(), "k", Duration::ZERO, deadline),
             Claim::First(Some(_)) | Claim::Done(_)
         ));
+    }
+
+    #[test]
+    fn half_a_note_is_no_answer_and_a_note_is_as_old_as_its_claim() {
+        let dir = tempfile::tempdir().unwrap();
+        let window = Duration::from_millis(400);
+        let soon = || Instant::now() + Duration::from_millis(20);
+        let Claim::First(Some((mut file, since))) = claim(dir.path(), "k", window, soon()) else {
+            panic!("not the first");
+        };
+        file.write_all(b"ans").unwrap();
+        assert!(matches!(claim(dir.path(), "k", window, soon()), Claim::First(None)));
+        thread::sleep(window);
+        Claim::First(Some((file, since))).done(b"wer");
+        // Another event that looks the same.
+        assert!(matches!(claim(dir.path(), "k", window, soon()), Claim::First(Some(_))));
+    }
+
+    #[test]
+    fn what_is_old_is_swept_away() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = dir.path().join("once-old");
+        let file = fs::File::create(&old).unwrap();
+        file.set_modified(SystemTime::now() - OLD - OLD).unwrap();
+        for key in ["a1", "a0"] {
+            assert!(old.exists());
+            claim(dir.path(), key, OLD, Instant::now());
+        }
+        assert!(!old.exists());
     }
 
     #[test]

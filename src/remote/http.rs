@@ -21,6 +21,12 @@ use crate::rule::file::remote::Url;
 
 /// The largest answer that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
+/// The largest headers of an answer, in bytes.
+const LARGEST_HEADERS: usize = 12 << 10;
+/// What is read at a time, in bytes: the headers must fit in. All of it is zeroed for every request.
+const INPUT: usize = 16 << 10;
+/// What is written at a time, in bytes.
+const OUTPUT: usize = 8 << 10;
 
 /// A server's answer.
 #[derive(Debug)]
@@ -101,6 +107,9 @@ fn agent(
         .proxy(proxy)
         .http_status_as_error(false)
         .max_idle_connections(0)
+        .input_buffer_size(INPUT)
+        .output_buffer_size(OUTPUT)
+        .max_response_header_size(LARGEST_HEADERS)
         .user_agent(concat!("hookctl/", env!("CARGO_PKG_VERSION")));
     let names = Local { names: DefaultResolver::default(), socket: dial.socket.is_some() };
     let connector = ().chain(ConnectProxyConnector::default()).chain(dial);

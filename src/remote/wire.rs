@@ -230,8 +230,11 @@ impl Resolver for Local {
         config: &Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, Error> {
-        let localhost = uri.host().is_some_and(|host| host.eq_ignore_ascii_case("localhost"));
-        if !localhost && !self.socket {
+        let host = uri.host().unwrap_or_default();
+        let localhost = host.eq_ignore_ascii_case("localhost");
+        // For a name the system is asked in a thread; an address is none.
+        let literal: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+        if literal.is_none() && !localhost && !self.socket {
             // The one kind of I/O error that comes from here is that there is no such host.
             return self.names.resolve(uri, config, timeout).map_err(|error| match error {
                 Error::Io(_) => Error::HostNotFound,
@@ -241,8 +244,9 @@ impl Resolver for Local {
         let port =
             uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
         let mut out = self.empty();
-        for ip in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
-            out.push(SocketAddr::new(ip, port));
+        let here = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+        for ip in literal.as_ref().map_or(&here[..], std::slice::from_ref) {
+            out.push(SocketAddr::new(*ip, port));
         }
         Ok(out)
     }
