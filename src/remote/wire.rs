@@ -251,3 +251,24 @@ impl Resolver for Local {
         Ok(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_its_own_name() {
+        let local = Local { names: DefaultResolver::default(), socket: false };
+        for (url, found) in [
+            ("http://192.0.2.7:81/", vec!["192.0.2.7:81"]),
+            ("https://[2001:db8::1]/", vec!["[2001:db8::1]:443"]),
+            ("http://LOCALHOST/", vec!["127.0.0.1:80", "[::1]:80"]),
+        ] {
+            let uri = url.parse().expect("a URL");
+            let resolved = local.resolve(&uri, &Config::default(), NextTimeout::default());
+            let resolved: Vec<String> =
+                resolved.expect("addresses").iter().map(ToString::to_string).collect();
+            assert_eq!(resolved, found, "{url}");
+        }
+    }
+}
