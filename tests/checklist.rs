@@ -11,7 +11,7 @@ fn rows() -> Vec<String> {
         rows.extend(numbers.iter().map(|number| format!("{name}-{number:02}")));
     };
     group("S0", &(22..=28).collect::<Vec<_>>());
-    group("S1", &(2..=36).chain([38, 39]).collect::<Vec<_>>());
+    group("S1", &(1..=40).collect::<Vec<_>>());
     group("S2", &(1..=32).collect::<Vec<_>>());
     group(
         "S3",

@@ -38,7 +38,9 @@ fn files(dir: &str, ends: &[&str]) -> Vec<PathBuf> {
         for entry in fs::read_dir(&dir).expect("a directory") {
             let path = entry.expect("entry").path();
             let end = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-            if path.is_dir() {
+            // What an example server has installed beside itself is not ours.
+            let foreign = path.ends_with(".venv") || path.ends_with("node_modules");
+            if path.is_dir() && !foreign {
                 open.push(path);
             } else if ends.contains(&end.as_str()) {
                 found.push(path);

@@ -306,6 +306,24 @@ fn s3_46_every_readme_shows_its_rules() {
     }
 }
 
+/// `tests/e2e/servers.py` runs them; here, what belongs to them is sound and shown.
+#[test]
+fn s1_37_every_example_server_has_its_config() {
+    let index = read(&root().join("servers/README.md"));
+    for server in ["flask", "express", "claude-http"] {
+        let dir = root().join("servers").join(server);
+        let path = dir.join("config.toml");
+        let text = read(&path);
+        let file = file::read(&text, &path, Layer::User, None);
+        let faults: Vec<String> =
+            file.faults.iter().map(|fault| fault.report("config.toml", &text)).collect();
+        assert!(faults.is_empty(), "{server}:\n{}", faults.join("\n"));
+        assert_eq!(file.remotes.len(), 1, "{server}");
+        assert!(read(&dir.join("README.md")).contains(&text), "{server}/README.md");
+        assert!(index.contains(&format!("({server}/)")), "servers/README.md: {server}");
+    }
+}
+
 #[test]
 fn s4_01_every_sample_payload_is_an_event() {
     let payloads = root().join("payloads");

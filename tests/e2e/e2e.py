@@ -12,6 +12,7 @@ HOME, a project and a TMPDIR of its own below one temporary directory.
      install   what `hookctl install --scope user` writes
   --hook 'COMMAND'              another hook program instead (exec and shell only)
   --day                         the scenarios of an ordinary day (day/*.toml), --all: the others
+  --servers DIR                 the scenarios of servers/*.toml, with the example servers installed below DIR
   --keep DIR                    keep everything of the run below DIR (one scenario)
   --json                        the whole verdict, not one line
 
@@ -33,6 +34,8 @@ Keys of a scenario (TOML, needs Python 3.11)
   links           { "project/link" = "TARGET" } symbolic links
   args, env       more arguments / environment for the client
   stubs           ["docker"]: programs that do nothing but print what they were called with
+  server          { example = "flask", delay = SECONDS, down = true }: a server of examples/servers that
+                  listens at {{PORT}}, what it gets comes so much later; down = nobody listens there
   quiet           true: not one of the calls is stopped (see below)
   hook_errors     true: the client may report a failed hook (otherwise that fails the scenario)
   expect          list of checks, each a table of one key:
@@ -49,17 +52,19 @@ Keys of a scenario (TOML, needs Python 3.11)
      terminal_reason, result = "TEXT"
      hook_calls = { EVENT = N }        hook processes that the client started
      hook_outcome = { EVENT = "success" }
+     asked = N                         connections that came to `server`
 `quiet` is a piece of an ordinary day: what hookctl installs, no config of the user's unless there is `rules`,
 and a client that never asks by itself. Each call of `turns` and `subagent_turns` must have reached the hook
 and been answered by silence or an allow, as the journal has it, and then have succeeded. Of a call:
      says = "TEXT"                     its result holds the text
      fails = true                      it may fail for reasons of its own (grep without a hit)
-Placeholders everywhere: {{PROJECT}} {{HOME}} {{ROOT}}, {{TOKEN}} (looks like a secret),
+Placeholders everywhere: {{PROJECT}} {{HOME}} {{ROOT}}, {{PORT}} of `server`, {{TOKEN}} (looks like a secret),
 {{LONE}} (an unpaired surrogate).
 Exit status: 0 all scenarios hold, 1 some do not, 3 the runs could not be made.
 """
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
@@ -74,13 +79,14 @@ import tomllib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import example_servers  # noqa: E402
 import fake_anthropic  # noqa: E402
 
 WIRINGS = ("exec", "shell", "install")
 KEYS = {
     "name", "rules", "project_rules", "local_rules", "rules_late", "wiring", "prompt", "turns",
     "subagent_turns", "events", "hook_entry", "install_args", "settings", "user_settings",
-    "allow", "files", "links", "stubs", "args", "env", "hook_errors", "quiet", "expect",
+    "allow", "files", "links", "stubs", "args", "env", "hook_errors", "quiet", "server", "expect",
 }
 STUB = "#!/bin/sh\necho \"stub: ${0##*/} $*\"\n"
 # Written in two parts, so that no scanner takes this file for a leak.
@@ -269,14 +275,27 @@ def read(path):
         return ""
 
 
-def run_one(client, hookctl, hook, sc, wiring, timeout, keep=None):
+def run_one(client, hookctl, hook, sc, wiring, timeout, keep=None, servers=None):
+    """A run, with its server beside it."""
+    with contextlib.ExitStack() as stack:
+        wanted, relay, port = sc.get("server", {}), None, 0
+        if wanted.get("down"):
+            port = example_servers.free_port()
+        elif wanted:
+            server = stack.enter_context(example_servers.Server(wanted["example"], servers))
+            relay = stack.enter_context(example_servers.Relay(server.port, wanted.get("delay", 0)))
+            port = relay.port
+        return run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay)
+
+
+def run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay):
     # A quiet run's home must not lie where its commands put their scratch files: nobody's does.
     apart = "/var/tmp" if sc.get("quiet") and os.path.isdir("/var/tmp") else None
     root = os.path.realpath(keep or tempfile.mkdtemp(prefix="hookctl-e2e-", dir=apart))
     home, proj = os.path.join(root, "home"), os.path.join(root, "project")
     for d in (home + "/.claude", proj + "/.claude", root + "/tmp"):
         os.makedirs(d, exist_ok=True)
-    names = {"PROJECT": proj, "HOME": home, "ROOT": root, "TOKEN": TOKEN, "LONE": "\ud800"}
+    names = {"PROJECT": proj, "HOME": home, "ROOT": root, "PORT": str(port), "TOKEN": TOKEN, "LONE": "\ud800"}
     sc = subst(sc, names)
     calls_of(sc)
     verdict = {"scenario": sc["name"], "wiring": wiring, "pass": False, "seconds": 0.0, "missed": [],
@@ -315,7 +334,8 @@ def run_one(client, hookctl, hook, sc, wiring, timeout, keep=None):
             write_rules()
         rc, timed_out, seconds, stream, requests, stderr = run_client(
             client, sc, clean_env(home, root), proj, root, timeout)
-        check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, stderr)
+        asked = relay.count if relay else 0
+        check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, stderr, asked)
         return verdict
     finally:
         if keep:
@@ -324,7 +344,7 @@ def run_one(client, hookctl, hook, sc, wiring, timeout, keep=None):
             shutil.rmtree(root, ignore_errors=True)
 
 
-def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, stderr):
+def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, stderr, asked):
     main = [r for r in requests if r.get("kind") == "main"]
     first, told, results = what_the_model_saw(main)
     end = next((s for s in stream if s.get("type") == "result"), {})
@@ -339,7 +359,7 @@ def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, std
             outcomes.setdefault(event, []).append(s.get("outcome"))
             hooks.append({k: s.get(k) for k in ("hook_name", "exit_code", "outcome", "stdout", "stderr")})
     verdict.update(
-        seconds=seconds, rc=rc, main_requests=len(main), tool_results=results, told=told,
+        seconds=seconds, rc=rc, asked=asked, main_requests=len(main), tool_results=results, told=told,
         result=end.get("result"), terminal_reason=end.get("terminal_reason"), denials=denials,
         hook_calls=calls, hook_outcomes=outcomes, hooks=hooks, project_files=sorted(os.listdir(proj)),
         journal=journal.splitlines()[-20:], stderr=stderr[-2000:])
@@ -371,6 +391,7 @@ def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, std
         "denials": lambda w: len(denials) == w,
         "hook_calls": lambda w: all(calls.get(e, 0) == n for e, n in w.items()),
         "hook_outcome": lambda w: all(set(outcomes.get(e, [])) == {o} for e, o in w.items()),
+        "asked": lambda w: asked == w,
     }
     missed = []
     for e in sc.get("expect", []):
@@ -427,7 +448,7 @@ def load(path):
         sc = tomllib.load(f)
     sc.setdefault("name", os.path.basename(path).removesuffix(".toml"))
     unknown = set(sc) - KEYS
-    if sc.get("quiet"):
+    if sc.get("quiet") or sc.get("server"):
         sc.setdefault("wiring", ["install"])
     if unknown or not sc.get("expect") and not sc.get("quiet"):
         raise CannotRun("%s: %s" % (path, "unknown keys %s" % sorted(unknown) if unknown else "no `expect`"))
@@ -442,6 +463,7 @@ def main():
     ap.add_argument("--wiring", default=",".join(WIRINGS))
     ap.add_argument("--all", action="store_true")
     ap.add_argument("--day", action="store_true")
+    ap.add_argument("--servers")
     ap.add_argument("--jobs", type=int, default=2)
     ap.add_argument("--timeout", type=float, default=180)
     ap.add_argument("--keep")
@@ -456,7 +478,8 @@ def main():
         ap.error("give --hookctl (or --hook), and wirings of %s" % ", ".join(WIRINGS))
     hook = shlex.split(a.hook) if a.hook else [hookctl, "hook", "--agent", "claude"]
     files = list(a.scenario)
-    for d in [os.path.join(HERE, name) for name, asked in (("scenarios", a.all), ("day", a.day)) if asked]:
+    sets = (("scenarios", a.all), ("day", a.day), ("servers", a.servers))
+    for d in [os.path.join(HERE, name) for name, asked in sets if asked]:
         files += sorted(os.path.join(d, f) for f in os.listdir(d) if f.endswith(".toml"))
     try:
         for program in filter(None, (client, hookctl)):
@@ -471,9 +494,15 @@ def main():
             raise CannotRun("no scenario to run")
         if a.keep and len(runs) > 1:
             raise CannotRun("--keep takes one scenario in one wiring")
+        examples = {sc["server"]["example"] for sc, _ in runs if "example" in sc.get("server", {})}
+        if examples and not a.servers:
+            raise CannotRun("these scenarios need --servers DIR")
+        for name in sorted(examples):  # what they need is installed once, before several want it at the same time
+            with example_servers.Server(name, a.servers):
+                pass
         bad = calls = stops = 0
         with concurrent.futures.ThreadPoolExecutor(max(1, a.jobs)) as pool:
-            todo = [pool.submit(run_one, client, hookctl, hook, sc, w, a.timeout, a.keep) for sc, w in runs]
+            todo = [pool.submit(run_one, client, hookctl, hook, sc, w, a.timeout, a.keep, a.servers) for sc, w in runs]
             for f in todo:
                 v = f.result()
                 bad += not v["pass"]
