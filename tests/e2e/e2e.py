@@ -156,17 +156,6 @@ def hook_settings(sc, hook, wiring):
     return out
 
 
-def blocks_of(message):
-    content = message.get("content")
-    return [{"type": "text", "text": content}] if isinstance(content, str) else (content or [])
-
-
-def flat(content):
-    if isinstance(content, str):
-        return content
-    return "\n".join(b.get("text", "") if isinstance(b, dict) else str(b) for b in content or [])
-
-
 def clean_env(home, root):
     """Ours less everything that could steer the client, the hook or the network."""
     drop = ("CLAUDE", "ANTHROPIC", "AWS_", "GOOGLE_", "HOOKCTL", "XDG_", "GIT_", "CARGO_")
@@ -242,29 +231,6 @@ def run_client(client, sc, env, proj, root, timeout):
     with open(record, encoding="utf-8") as f:
         requests = [json.loads(line) for line in f]
     return p.returncode, timed_out, seconds, stream, requests, err.decode("utf-8", "replace")
-
-
-def what_the_model_saw(main):
-    """(text of the first request, texts sent later, tool results)"""
-    first, told, results, seen = "", [], [], set()
-    if not main:
-        return first, told, results
-    body = main[0]["body"]
-    first = flat(body.get("system") or "") + "\n" + "\n".join(flat(m.get("content")) for m in body["messages"])
-    for request in main[1:]:
-        for message in request["body"]["messages"]:
-            if message["role"] == "assistant":
-                continue
-            for b in blocks_of(message):
-                text = b.get("text") if b.get("type") == "text" else flat(b.get("content"))
-                key = (b.get("type"), b.get("tool_use_id"), text)
-                if not text and b.get("type") != "tool_result" or key in seen or (b.get("type") == "text" and text in first):
-                    continue
-                seen.add(key)
-                told.append(text)
-                if b.get("type") == "tool_result":
-                    results.append({"id": b.get("tool_use_id"), "error": bool(b.get("is_error")), "text": text})
-    return first, told, results
 
 
 def read(path):
@@ -346,7 +312,7 @@ def run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay):
 
 def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, stderr, asked):
     main = [r for r in requests if r.get("kind") == "main"]
-    first, told, results = what_the_model_saw(main)
+    first, told, results = fake_anthropic.what_the_model_saw(main)
     end = next((s for s in stream if s.get("type") == "result"), {})
     denials = end.get("permission_denials") or []
     journal = read(home + "/.local/state/hookctl/journal.jsonl")
@@ -422,7 +388,7 @@ def unquiet(verdict, sc, requests, journal):
     stops = [line for line in lines if line["decision"] not in ("silent", "allow") or line.get("rewritten")]
     results = {}
     for kind in ("main", "sub"):
-        for r in what_the_model_saw([r for r in requests if r.get("kind") == kind])[2]:
+        for r in fake_anthropic.what_the_model_saw([r for r in requests if r.get("kind") == kind])[2]:
             results.setdefault(r["id"], r)
     verdict.update(calls=len(calls), stops=len(stops))
     missed += ["stopped: %s by %s: %s" % (s["decision"], s.get("rule"), json.dumps(s.get("what"))) for s in stops]

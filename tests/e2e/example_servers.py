@@ -1,4 +1,5 @@
 """The servers of examples/servers, started as their READMEs say, and what may stand between them and hookctl."""
+import filecmp
 import os
 import re
 import shutil
@@ -34,6 +35,14 @@ def config(name, port):
     return text
 
 
+def renew(source, target):
+    """A shell may be reading the script at this moment: it is replaced at once, and only if it is another."""
+    if not os.path.exists(target) or not filecmp.cmp(source, target, shallow=False):
+        draft = "%s.%d" % (target, os.getpid())
+        shutil.copy(source, draft)
+        os.replace(draft, target)
+
+
 class Server:
     """An example, copied below `cache`, where what it installs stays for the next time."""
 
@@ -41,7 +50,7 @@ class Server:
         self.name, self.port = name, free_port()
         self.dir = os.path.join(cache, name)
         os.makedirs(cache, exist_ok=True)
-        shutil.copytree(os.path.join(EXAMPLES, name), self.dir, dirs_exist_ok=True,
+        shutil.copytree(os.path.join(EXAMPLES, name), self.dir, dirs_exist_ok=True, copy_function=renew,
                         ignore=shutil.ignore_patterns(".venv", "node_modules"))
         self.log = os.path.join(self.dir, "log-%d" % self.port)
         with open(self.log, "wb") as log:
