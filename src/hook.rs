@@ -18,6 +18,7 @@ use crate::judge::{self, Judgement, World};
 use crate::once;
 use crate::paths::{self, Paths};
 use crate::payload;
+use crate::remote::told::Told;
 use crate::rule::file::server::{self, Typed};
 use crate::rule::path::Bases;
 use crate::trust;
@@ -113,11 +114,14 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     }
     let deadline = options.deadline(start);
     let bytes = read_stdin(deadline);
-    let (output, line, journal) = handle(&options, &bytes, start, deadline);
+    let (output, mut line, journal, told) = handle(&options, &bytes, start, deadline);
     if options.debug {
         eprintln!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default());
     }
     let status = print(&output);
+    if let Some(told) = told {
+        told.queue(&mut line);
+    }
     if let Some((path, config)) = journal {
         journal::append(&path, &config, line);
     }
@@ -131,7 +135,7 @@ fn handle(
     bytes: &Input,
     start: Instant,
     deadline: Instant,
-) -> (Output, journal::Line, Journal) {
+) -> (Output, journal::Line, Journal, Option<Told>) {
     let paths = Paths::find(options.config.clone(), options.state.clone());
     let (agent, parsed) = parse(options, bytes);
     let failed = |agent: &dyn Agent, kind, why: String, state: Option<&Paths>| {
@@ -139,7 +143,7 @@ fn handle(
         line.decision = "failed".into();
         line.notes.push(why.clone());
         let journal = state.map(|paths| (paths.journal(), Default::default()));
-        (failure(agent, kind, &why), line, journal)
+        (failure(agent, kind, &why), line, journal, None)
     };
     let paths = match paths {
         Ok(paths) => paths,
@@ -173,11 +177,12 @@ fn handle(
     let mut judgement = judge::judge(&event, &analysis, &config, &world);
     warn_once(&config, &event, &paths, &mut judgement);
     let output = agent.render(&event, &judgement.answer);
+    let told = Told::of(&event, &judgement, &config, &world);
     let line = journal_line(agent, &event, judgement, world.paused, start);
     let journal = Some((paths.journal(), config.journal.clone()));
     // The process ends soon: taking all of this apart would only cost time.
     std::mem::forget((event, analysis, config, bases));
-    (output, line, journal)
+    (output, line, journal, told)
 }
 
 const NOTHING: &str = "no event on stdin; pipe an event's JSON into `hookctl hook`, \

@@ -76,7 +76,7 @@ pub struct Remote {
     pub attempts: u32,
     /// How long it took, in milliseconds.
     pub ms: u64,
-    /// answered, refused (a human's no), or failed.
+    /// answered, refused (a human's no), failed; queued or dropped where it is only told.
     pub outcome: String,
     /// Why it failed, redacted.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -154,7 +154,8 @@ fn rotate(path: &Path, keep: u32) {
     let _ = fs::rename(path, name(1));
 }
 
-fn clean(text: &str) -> String {
+/// The text without secrets, cut to what is kept.
+pub fn clean(text: &str) -> String {
     let mut end = text.len().min(LONGEST);
     while !text.is_char_boundary(end) {
         end -= 1;

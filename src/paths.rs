@@ -89,6 +89,11 @@ impl Paths {
         self.state.join("salt")
     }
 
+    /// What servers are still to be told.
+    pub fn spool(&self) -> PathBuf {
+        self.state.join("spool")
+    }
+
     /// Short-lived notes: first runs of an event, counters of stops, warnings given.
     pub fn notes(&self) -> PathBuf {
         self.state.join("notes")

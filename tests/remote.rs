@@ -32,6 +32,8 @@ mod sent;
 mod server;
 #[path = "remote/settings.rs"]
 mod settings;
+#[path = "remote/told.rs"]
+mod told;
 
 use server::{Home, Play, Server, answer_of, finish, ok, status};
 

@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[path = "args/server.rs"]
 mod server;
 
-pub use self::server::{PingArgs, ServerArgs};
+pub use self::server::{FlushArgs, PingArgs, ServerArgs};
 
 const TOP: &str = "Examples:\n  \
     hookctl install                       guard every session of this user\n  \
@@ -94,6 +94,8 @@ pub enum Command {
     Init(InitArgs),
     /// See whether a configured server is there.
     Ping(PingArgs),
+    /// Send what servers are still to be told.
+    Flush(FlushArgs),
     /// Print the completions for a shell.
     Completions(CompletionsArgs),
     /// Print the man page.

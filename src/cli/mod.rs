@@ -15,6 +15,7 @@ use crate::paths::{self, Paths};
 pub mod args;
 pub mod check;
 pub mod explain;
+pub mod flush;
 pub mod init;
 pub mod install;
 pub mod log;
@@ -133,6 +134,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Log(args) => log::run(&context, &args),
         Command::Init(args) => init::run(&context, &args),
         Command::Ping(args) => ping::run(&context, &args),
+        Command::Flush(args) => flush::run(&context, &args),
         // The hook path is taken before this; its arguments are here for their help.
         Command::Hook(_) | Command::Completions(_) | Command::Man => Ok(Exit::Ok),
     }

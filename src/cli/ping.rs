@@ -94,8 +94,6 @@ pub(super) fn test_event(context: &Context, remote: &Remote) -> Request {
     payload.insert("tool_use_id".into(), "toolu_hookctl_ping".into());
     let mark = json!({ "test": true });
     let (_, event) = dry::event(payload.clone(), None);
-    // Where the bytes are all there is, the mark is among them.
-    payload.insert("hookctl".into(), mark.clone());
     let bytes = serde_json::to_vec(&payload).unwrap_or_default();
     let deadline = Instant::now() + remote.deadline;
     let request = Request::new(event, bytes, deadline, &context.paths);
@@ -105,6 +103,9 @@ pub(super) fn test_event(context: &Context, remote: &Remote) -> Request {
 /// The verdict, and what the agent would be answered if no rule had anything to say.
 fn said(remote: &Remote, request: &Request, text: &str) -> Result<String, String> {
     let event = &request.event;
+    if !remote.dialect.decides() {
+        return Ok("it is only told, nothing is asked".into());
+    }
     let reply = remote::read(remote, request, text)?;
     let word = match (&reply.input, reply.verb) {
         (Some(_), verb) if verb.is_none_or(|verb| verb == Verb::Allow) => "modify",

@@ -64,6 +64,8 @@ pub struct Judgement {
     pub spoke: Vec<String>,
     /// The servers that were asked.
     pub remotes: Vec<journal::Remote>,
+    /// The names of those that are to be told of the verdict.
+    pub told: Vec<String>,
     /// What went wrong or was left undone on the way.
     pub notes: Vec<String>,
 }
@@ -134,7 +136,7 @@ impl<'a> Judge<'a> {
     /// Does it matter what may lie below a directory? For an allow it does, and in profile strict.
     fn looks_deep(&self, matches: &[Match<'_>]) -> bool {
         self.config.profile == Profile::Strict
-            || self.config.remotes().any(|(_, remote)| remote.events.contains(self.event.kind))
+            || self.asks_anyway()
             || matches.iter().any(|m| {
                 m.rule.hook.is_some() || m.rule.remote.is_some() || m.verb() == Some(Verb::Allow)
             })
@@ -144,11 +146,13 @@ impl<'a> Judge<'a> {
         let forwards = self.forwards();
         if self.settled(&matches) {
             // A plain deny is final: nothing is run for a call that will not happen.
-            self.inform(&matches, &forwards);
+            self.audit(&matches);
+            self.tell_of(&matches, false);
             self.conclude(rules, matches, self.event, self.analysis, &[]);
             return self.out;
         }
         self.ask_circumstances(&mut matches);
+        self.tell_of(&matches, true);
         let (said, failed_runs) = self.act(&matches);
         let rewritten = self.rewrite(&matches, &said);
         let mut allows: Vec<Allowed<'_>> = said
@@ -163,7 +167,7 @@ impl<'a> Judge<'a> {
             let denied = self.denied(&matches)
                 || again.as_ref().is_some_and(|again| self.denied(&again.matches(&self)));
             if denied {
-                self.inform(&matches, &forwards);
+                self.audit(&matches);
             } else {
                 let (input, servers) = self.consult(&matches, &forwards, again.is_some());
                 allows.extend(servers);
@@ -175,6 +179,7 @@ impl<'a> Judge<'a> {
             Some(again) => {
                 self.out.answer.input = Some(again.input.clone());
                 let matches = again.matches(&self);
+                self.tell_of(&matches, false);
                 let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
                 self.conclude(&rules, matches, &again.event, &again.analysis, &allows);
             }
@@ -245,7 +250,8 @@ impl<'a> Judge<'a> {
         matches.iter().any(|one| {
             !one.observed
                 && matches!(one.verb(), Some(Verb::Deny | Verb::Halt))
-                && !one.rule.acts()
+                && !one.rule.runs()
+                && !self.asks(one.rule)
                 && one.rule.unless.as_ref().is_none_or(|unless| unless.when.run.is_none())
                 && self.may_block(one.rule)
         })
@@ -377,6 +383,7 @@ impl<'a> Judge<'a> {
             }
         }
         self.count_stops(&matches);
+        self.tell_anyway();
     }
 
     fn allow(

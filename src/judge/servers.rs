@@ -1,17 +1,18 @@
-//! Servers in the judgement: which are asked about an event, and what their answers do to it.
+//! Servers in the judgement: which are asked about an event, what their answers do to it, and which are
+//! told of its end.
 //!
 //! Local rules come first and a local deny is final. A server can always tighten. Its allow counts
 //! like that of a hook script, and lifts an ask only where a human answers there.
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{Allowed, Judge};
 use crate::engine::Match;
 use crate::journal;
 use crate::remote::reply::{Reply, fails_closed};
-use crate::remote::{self, Asked, Manner, Request};
+use crate::remote::{self, Asked, Request};
 use crate::rule::file::Remote;
 use crate::rule::{Layer, Otherwise, Rule};
 use crate::verdict::Verb;
@@ -30,7 +31,9 @@ impl<'a> Judge<'a> {
     pub(super) fn forwards(&self) -> Vec<Rule> {
         let kind = self.event.kind;
         let all = self.config.remotes();
-        let wanted = all.filter(|(_, one)| one.events.contains(kind) && !self.world.paused);
+        let wanted = all.filter(|(_, one)| {
+            one.dialect.decides() && one.events.contains(kind) && !self.world.paused
+        });
         wanted
             .map(|(layer, one)| Rule {
                 id: format!("remote.{}", one.name),
@@ -55,13 +58,13 @@ impl<'a> Judge<'a> {
         forwards: &'r [Rule],
         changed: bool,
     ) -> (Option<Map<String, Value>>, Vec<Allowed<'r>>) {
-        let wanted = self.wanted(matches, forwards, false);
+        let wanted = self.wanted(matches, forwards);
         if wanted.is_empty() {
             return (None, Vec::new());
         }
         let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
-        let request = Arc::new(self.request(None));
-        let answers = remote::ask(&request, &remotes, Manner::Decide, self.world.paths);
+        let request = Arc::new(self.request());
+        let answers = remote::ask(&request, &remotes, self.world.paths);
         let mut input = None;
         let mut allows = Vec::new();
         let mut approved = None;
@@ -99,49 +102,88 @@ impl<'a> Judge<'a> {
         (input, allows)
     }
 
-    /// Tells the servers that want to know of local denies.
-    pub(super) fn inform(&mut self, matches: &[Match<'_>], forwards: &[Rule]) {
-        let wanted = self.wanted(matches, forwards, true);
-        if wanted.is_empty() {
-            return;
+    /// Is a server asked about this event whatever the rules say?
+    pub(super) fn asks_anyway(&self) -> bool {
+        let kind = self.event.kind;
+        self.config.remotes().any(|(_, one)| one.dialect.decides() && one.events.contains(kind))
+    }
+
+    /// A local rule denies, so that nobody is asked: who wanted to be, and audits, is told.
+    pub(super) fn audit(&mut self, matches: &[Match<'_>]) {
+        let (config, kind) = (self.config, self.event.kind);
+        let named = |remote: &Remote| {
+            let mut fired = matches.iter().filter(|one| !one.observed);
+            fired.any(|one| one.rule.remote.as_ref() == Some(&remote.name))
+        };
+        for (_, remote) in config.remotes().filter(|(_, remote)| remote.audit) {
+            let asked = remote.events.contains(kind) && !self.world.paused;
+            if remote.dialect.decides() && (asked || named(remote)) {
+                self.mark_told(&remote.name);
+            }
         }
-        let denies = |verb| matches!(verb, Some(Verb::Deny | Verb::Halt));
-        let voice = self.voices.iter().find(|voice| denies(Some(voice.verb)));
-        let found = matches.iter().find(|one| !one.observed && denies(one.verb()));
-        let rule = found.map(|one| one.rule.name()).or(voice.map(|voice| voice.rule.clone()));
-        let mark = json!({ "verdict": Verb::Deny.name(), "rule": rule });
-        let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
-        let request = Arc::new(self.request(Some(mark)));
-        let answers = remote::ask(&request, &remotes, Manner::Tell, self.world.paths);
-        for (one, asked) in wanted.iter().zip(answers) {
-            self.record(one.remote, &asked, Ok(&Reply::default()));
+    }
+
+    /// Does the rule ask a server? Not so where that one is only told.
+    pub(super) fn asks(&self, rule: &Rule) -> bool {
+        let Some(name) = &rule.remote else { return false };
+        let mut remotes = self.config.remotes();
+        !remotes.any(|(_, one)| one.name == *name && !one.dialect.decides())
+    }
+
+    /// The rules that fired name servers which are told, not asked. `sure`: it is known of all that
+    /// they did, their `when.run` included.
+    pub(super) fn tell_of(&mut self, matches: &[Match<'_>], sure: bool) {
+        let fired =
+            |one: &&Match<'_>| !one.observed && (sure || one.rule.conditions.when.run.is_none());
+        for rule in matches.iter().filter(fired).map(|one| one.rule) {
+            if let Some(name) = rule.remote.as_deref().filter(|_| !self.asks(rule)) {
+                self.mark_told(name);
+            }
+        }
+    }
+
+    /// Those that are told of every event that ended like this one.
+    pub(super) fn tell_anyway(&mut self) {
+        let (config, kind, verb) = (self.config, self.event.kind, self.out.answer.verb);
+        for (_, remote) in config.remotes() {
+            let wants = remote.verdicts.is_empty() || remote.verdicts.contains(&verb);
+            if !remote.dialect.decides() && remote.events.contains(kind) && wants {
+                self.mark_told(&remote.name);
+            }
+        }
+    }
+
+    fn mark_told(&mut self, name: &str) {
+        if self.world.dry {
+            self.note_once(format!("would tell: [remote.{name}]"));
+        } else if !self.out.told.iter().any(|known| known == name) {
+            self.out.told.push(name.to_string());
+        }
+    }
+
+    fn note_once(&mut self, note: String) {
+        if !self.out.notes.contains(&note) {
+            self.out.notes.push(note);
         }
     }
 
     /// The servers that rules name and those of `forwards`, each once.
-    fn wanted<'r>(
-        &mut self,
-        matches: &[Match<'r>],
-        forwards: &'r [Rule],
-        audit: bool,
-    ) -> Vec<Wanted<'a, 'r>> {
+    fn wanted<'r>(&mut self, matches: &[Match<'r>], forwards: &'r [Rule]) -> Vec<Wanted<'a, 'r>> {
         let config = self.config;
         let mut out: Vec<Wanted<'a, 'r>> = Vec::new();
         let named = matches.iter().filter(|one| !one.observed).map(|one| one.rule);
         for rule in named.chain(forwards) {
             let Some(name) = &rule.remote else { continue };
             let found = config.remotes().find(|(_, one)| one.name == *name);
-            let Some((_, remote)) = found.filter(|(_, one)| one.audit || !audit) else {
-                if found.is_none() && !audit {
-                    self.unanswered(rule, &format!("there is no [remote.{name}]"));
-                }
+            let Some((_, remote)) = found else {
+                self.unanswered(rule, &format!("there is no [remote.{name}]"));
                 continue;
             };
+            if !remote.dialect.decides() {
+                continue;
+            }
             if self.world.dry {
-                let note = format!("{WOULD}: [remote.{name}]");
-                if !self.out.notes.contains(&note) {
-                    self.out.notes.push(note);
-                }
+                self.note_once(format!("{WOULD}: [remote.{name}]"));
             } else if let Some(known) = out.iter_mut().find(|one| one.remote.name == *name) {
                 known.rules.push(rule);
             } else {
@@ -153,11 +195,10 @@ impl<'a> Judge<'a> {
         out
     }
 
-    fn request(&self, mark: Option<Value>) -> Request {
+    fn request(&self) -> Request {
         let bytes = self.world.stdin.to_vec();
         let (deadline, paths) = (self.world.deadline, self.world.paths);
-        let request = Request::new(self.event.clone(), bytes, deadline, paths);
-        Request { mark, ..request }
+        Request::new(self.event.clone(), bytes, deadline, paths)
     }
 
     /// Takes over what the server said, but for an allow; the input that it wants.

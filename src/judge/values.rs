@@ -78,6 +78,7 @@ pub(super) fn values<'v>(
                 other => other.to_string(),
             })
         }
+        Name::Own(_) => None,
         Name::Variable("ARGUMENTS") => serde_json::to_string(&event.raw).ok(),
         Name::Variable("PROMPT") => event.prompt().map(str::to_string),
         Name::Variable("TRANSCRIPT_PATH") => event.str("transcript_path").map(str::to_string),

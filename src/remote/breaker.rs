@@ -58,6 +58,11 @@ impl Breaker {
         serde_json::from_slice(&fs::read(&self.path).ok()?).ok()
     }
 
+    /// Is it too early to try the server again? Notes nothing.
+    pub fn pauses(&self) -> bool {
+        self.note().is_some_and(|note| now().abs_diff(note.tried) < PAUSE)
+    }
+
     /// May it be asked? Notes that it is tried.
     pub fn look(&self) -> State {
         let Some(note) = self.note() else { return State::Closed };
@@ -119,6 +124,7 @@ mod tests {
         assert_eq!(breaker.look(), State::Closed);
         breaker.open("connection refused");
         assert_eq!(breaker.look(), State::Open("connection refused".into()));
+        assert!(breaker.pauses());
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -128,6 +134,7 @@ mod tests {
         let mut note = breaker.note().unwrap();
         note.tried -= PAUSE;
         breaker.write(&note);
+        assert!(!breaker.pauses());
         assert_eq!(breaker.look(), State::Probe);
         assert!(matches!(breaker.look(), State::Open(_)), "one probe, then it waits again");
         let since = note.since;

@@ -26,7 +26,10 @@ const KNOWN: &[&str] = &[
 
 impl Dialect for ClaudeHttp {
     fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
-        request.bytes.clone()
+        let Some(mark) = &request.mark else { return request.bytes.clone() };
+        let mut payload = request.event.raw.clone();
+        payload.insert("hookctl".into(), mark.clone());
+        serde_json::to_vec(&payload).unwrap_or_default()
     }
 
     fn read(&self, remote: &Remote, event: &Event, body: &str) -> Result<Reply, String> {

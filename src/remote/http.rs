@@ -12,10 +12,10 @@ use std::time::{Duration, Instant, SystemTime};
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _};
 
-use super::at_home;
 use super::secret::Credentials;
 use super::transport::Failure;
 use super::wire::{Dial, Local};
+use super::{at_home, dialect};
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Url;
 
@@ -35,8 +35,8 @@ pub struct Answer {
     pub status: u16,
     /// `Retry-After`, where it says how long.
     pub after: Duration,
-    /// The body of a status from 200 to 299.
-    pub body: Vec<u8>,
+    /// The body of a status from 200 to 299, or why it cannot be had.
+    pub body: Result<Vec<u8>, Failure>,
 }
 
 /// Sends it and reads the answer, all within the time.
@@ -65,7 +65,8 @@ pub fn post(
     };
     let dial = Dial { until: Instant::now() + timeout, socket, sent: Arc::clone(&sent) };
     let agent = agent(remote, home, proxy, dial, timeout)?;
-    let mut request = agent.post(&url.text).header("Content-Type", "application/json");
+    let mut request =
+        agent.post(&url.text).header("Content-Type", dialect(remote.dialect).content_type(remote));
     for (name, value) in credentials.headers(body) {
         request = request.header(name, value);
     }
@@ -74,20 +75,18 @@ pub fn post(
     let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
     let after = header("retry-after").and_then(retry_after).unwrap_or_default();
     let endless = header("content-length").or(header("transfer-encoding")).is_none();
-    let mut body = Vec::new();
-    if (200..300).contains(&status) {
+    // Whoever can cut a connection must not make a no objection of an answer.
+    let cut = |body: &Vec<u8>| body.is_empty() && endless && status != 204 && url.is_https();
+    let body = match response.body().content_length() {
+        _ if !(200..300).contains(&status) => Ok(Vec::new()),
         // What is too large is not read to find that out.
-        if let Some(length) = response.body().content_length().filter(|len| *len > LARGEST) {
-            return Err(failed(ureq::Error::BodyExceedsLimit(length)));
-        }
-        let limited = response.body_mut().with_config().limit(LARGEST);
-        body = limited.read_to_vec().map_err(failed)?;
-        // Whoever can cut a connection must not make a no objection of an answer.
-        if body.is_empty() && endless && status != 204 && url.is_https() {
-            return Err(failed(ureq::Error::Io(io::ErrorKind::UnexpectedEof.into())));
-        }
-    }
-    Ok(Answer { status, after, body })
+        Some(length) if length > LARGEST => Err(ureq::Error::BodyExceedsLimit(length)),
+        _ => match response.body_mut().with_config().limit(LARGEST).read_to_vec() {
+            Ok(body) if cut(&body) => Err(ureq::Error::Io(io::ErrorKind::UnexpectedEof.into())),
+            read => read,
+        },
+    };
+    Ok(Answer { status, after, body: body.map_err(failed) })
 }
 
 fn agent(

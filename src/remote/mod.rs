@@ -34,13 +34,18 @@ mod cloudevents;
 mod hooks_server;
 pub mod http;
 mod opa;
+mod otlp;
 mod privacy;
 pub mod reply;
 mod restore;
 pub mod secret;
+pub mod sender;
+pub mod spool;
 #[cfg(feature = "tls")]
 mod tls;
+pub mod told;
 pub mod transport;
+mod webhook;
 mod wire;
 
 /// What is kept of the event's own time for the answer itself.
@@ -150,6 +155,11 @@ pub trait Dialect: Sync {
     fn hint(&self, _status: u16) -> Option<&'static str> {
         None
     }
+
+    /// The kind of body.
+    fn content_type(&self, _remote: &Remote) -> &'static str {
+        "application/json"
+    }
 }
 
 /// What joins the events of one call.
@@ -185,8 +195,8 @@ fn dialect(name: Name) -> &'static dyn Dialect {
         Name::CloudEvents => &cloudevents::CloudEvents,
         Name::ClaudeHttp => &claude_http::ClaudeHttp,
         Name::Opa => &opa::Opa,
-        // SEAM: each gets a file of its own.
-        Name::Webhook | Name::Otlp => &hooks_server::HooksServer,
+        Name::Webhook => &webhook::Webhook,
+        Name::Otlp => &otlp::Otlp,
     }
 }
 
@@ -227,22 +237,8 @@ pub struct Asked {
     pub outcome: Result<String, String>,
 }
 
-/// How a server is to be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
-    /// For its decision.
-    Decide,
-    /// It is told of what was decided: once, and nobody waits for its answer to be better.
-    Tell,
-}
-
 /// Asks all of them at once and waits for each until its time is up.
-pub fn ask(
-    request: &Arc<Request>,
-    remotes: &[&Remote],
-    manner: Manner,
-    paths: &Paths,
-) -> Vec<Asked> {
+pub fn ask(request: &Arc<Request>, remotes: &[&Remote], paths: &Paths) -> Vec<Asked> {
     let start = Instant::now();
     let (sender, receiver) = mpsc::channel();
     let mut limits = Vec::new();
@@ -252,7 +248,7 @@ pub fn ask(
         let (sender, request, remote) = (sender.clone(), Arc::clone(request), (*remote).clone());
         let paths = paths.clone();
         thread::spawn(move || {
-            let asked = ask_one(&request, &remote, manner, &paths, limit);
+            let asked = ask_one(&request, &remote, &paths, limit);
             let _ = sender.send((at, asked));
         });
     }
@@ -276,18 +272,15 @@ pub fn ask(
 
 /// Asks one server, unless another registration of hookctl does so for the same event, or the
 /// server has been down.
-fn ask_one(
-    request: &Request,
-    remote: &Remote,
-    manner: Manner,
-    paths: &Paths,
-    limit: Instant,
-) -> Asked {
+fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) -> Asked {
     let start = Instant::now();
     // Without a call's id, the same payload may soon come again and mean another event.
     let named = request.event.str("tool_use_id").is_some();
     let window = Duration::from_millis(if named { 5_000 } else { 700 });
-    let claim = once::claim(&paths.notes(), &key(request, remote, manner), window, limit);
+    // All that is said of the server counts: what another registration was answered elsewhere is
+    // not its answer.
+    let key = key(&request.event.name, &request.bytes, &format!("ask {remote:?}"));
+    let claim = once::claim(&paths.notes(), &key, window, limit);
     if let Claim::Done(bytes) = &claim
         && let Ok(asked) = serde_json::from_slice(bytes)
     {
@@ -304,9 +297,9 @@ fn ask_one(
             return asked;
         }
     };
-    let short = probe || manner == Manner::Tell || request.event.kind == Kind::SessionEnd;
+    let short = probe || request.event.kind == Kind::SessionEnd;
     let retries = if short { 0 } else { remote.retries };
-    let call = transport::Call { request, remote, retries, limit };
+    let call = transport::Call { request, remote, retries, limit, told: None };
     let mut attempts = 0;
     let mut endpoint = first(remote);
     let (outcome, down) = match call.run(&mut attempts, &mut endpoint) {
@@ -328,13 +321,10 @@ fn first(remote: &Remote) -> String {
     remote.urls.first().map(|url| url.endpoint().to_string()).unwrap_or_default()
 }
 
-/// The name of this event at this server. All that is said of the server counts: what another
-/// registration was answered elsewhere is not its answer.
-fn key(request: &Request, remote: &Remote, manner: Manner) -> String {
+/// The name of this event at this server, or of another thing that is done once for it.
+fn key(event: &str, bytes: &[u8], whom: &str) -> String {
     let mut text = Vec::new();
-    let tell: &[u8] = if manner == Manner::Tell { b"tell" } else { b"ask" };
-    let server = format!("{remote:?}");
-    for part in [request.event.name.as_bytes(), &request.bytes, server.as_bytes(), tell] {
+    for part in [event.as_bytes(), bytes, whom.as_bytes()] {
         text.extend_from_slice(part);
         text.push(0);
     }

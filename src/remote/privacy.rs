@@ -69,7 +69,7 @@ const PLACES: &[&str] = &[
 const WHAT: &[&str] = &["command", "file_path", "notebook_path", "path", "url"];
 
 /// What hookctl itself says of an event: which rule, and that it is a test.
-const MARKS: &[&str] = &["verdict", "rule", "test"];
+const MARKS: &[&str] = &["verdict", "rule", "test", "paused"];
 
 /// What of the request is shown with this setting; None = all of it, as it came.
 pub(super) fn view(request: &Request, send: Send) -> Option<Request> {

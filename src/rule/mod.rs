@@ -252,13 +252,17 @@ impl Rule {
 
     /// Does the rule do anything beside its verdict that touches the world?
     pub fn acts(&self) -> bool {
+        self.runs() || self.remote.is_some()
+    }
+
+    /// Does it run or write anything?
+    pub fn runs(&self) -> bool {
         self.run.is_some()
             || self.hook.is_some()
             || !self.env.is_empty()
             || matches!(self.notify, Some(Text::Run(_)))
             || matches!(self.context, Some(Text::Run(_)))
             || self.conditions.when.run.is_some()
-            || self.remote.is_some()
     }
 
     /// May an untrusted project's rule take effect: it only denies or asks on a tool call.

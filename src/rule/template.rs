@@ -24,6 +24,8 @@ pub enum Name {
     Input(Vec<String>),
     /// `$PROMPT` and the like, without the dollar.
     Variable(&'static str),
+    /// A name of a text that has names of its own.
+    Own(&'static str),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +58,11 @@ pub struct Template {
 pub const NAMES: &[&str] =
     &["path", "command", "tool", "host", "run.output", "error", "input.FIELD"];
 
+/// The placeholders of what a webhook is sent, which has these only.
+pub const TOLD: &[&str] = &[
+    "agent", "event", "session", "cwd", "tool", "what", "decision", "rule", "reason", "time", "id",
+];
+
 /// The seeds' variables that work in every text and script too.
 pub const VARIABLES: &[&str] =
     &["$ARGUMENTS", "$PROMPT", "$TRANSCRIPT_PATH", "$CLAUDE_PROJECT_DIR"];
@@ -66,6 +73,21 @@ impl Template {
     /// # Errors
     /// The unknown placeholder or the substitution that cannot be read.
     pub fn parse(source: &str) -> Result<Template, String> {
+        Template::take_apart(source, None)
+    }
+
+    /// Reads a text whose placeholders are these names and no others; a `$` is one.
+    ///
+    /// # Errors
+    /// As for [`Template::parse`].
+    pub fn of(source: &str, names: &'static [&'static str]) -> Result<Template, String> {
+        Template::take_apart(source, Some(names))
+    }
+
+    fn take_apart(
+        source: &str,
+        names: Option<&'static [&'static str]>,
+    ) -> Result<Template, String> {
         if !source.bytes().any(|b| matches!(b, b'{' | b'$')) {
             let pieces = vec![Piece::Text(source.to_string())];
             return Ok(Template { source: source.to_string(), pieces });
@@ -83,7 +105,7 @@ impl Template {
             if c == '{'
                 && let Some((body, after)) = placeholder(rest)
             {
-                let (name, substitutions) = read(body)?;
+                let (name, substitutions) = read(body, names)?;
                 if !text.is_empty() {
                     pieces.push(Piece::Text(std::mem::take(&mut text)));
                 }
@@ -91,7 +113,9 @@ impl Template {
                 rest = after;
                 continue;
             }
-            if let Some(variable) = VARIABLES.iter().find(|v| starts_with_word(rest, v)) {
+            if names.is_none()
+                && let Some(variable) = VARIABLES.iter().find(|v| starts_with_word(rest, v))
+            {
                 if !text.is_empty() {
                     pieces.push(Piece::Text(std::mem::take(&mut text)));
                 }
@@ -271,9 +295,20 @@ fn split_substitution(text: &str) -> Option<(String, String, usize)> {
     None
 }
 
-fn read(body: &str) -> Result<(Name, Vec<Substitution>), String> {
+fn read(
+    body: &str,
+    names: Option<&'static [&'static str]>,
+) -> Result<(Name, Vec<Substitution>), String> {
     let name_end = body.find('|').unwrap_or(body.len());
+    let unknown = |other: &str, names: &[&str]| {
+        let names = names.join("} {");
+        format!("unknown placeholder `{{{other}}}`: there are {{{names}}}; `{{{{` is a brace")
+    };
     let name = match &body[..name_end] {
+        own if let Some(names) = names => match names.iter().find(|name| **name == own) {
+            Some(name) => Name::Own(name),
+            None => return Err(unknown(own, names)),
+        },
         "path" => Name::Path,
         "command" => Name::Command,
         "tool" => Name::Tool,
@@ -284,12 +319,7 @@ fn read(body: &str) -> Result<(Name, Vec<Substitution>), String> {
             Some(field) if !field.is_empty() => {
                 Name::Input(field.split('.').map(str::to_string).collect())
             }
-            _ => {
-                return Err(format!(
-                    "unknown placeholder `{{{other}}}`: there are {{{}}}; `{{{{` is a brace",
-                    NAMES.join("} {")
-                ));
-            }
+            _ => return Err(unknown(other, NAMES)),
         },
     };
     let mut substitutions = Vec::new();
@@ -358,6 +388,10 @@ mod tests {
         assert_eq!(fill("{{path} {} {\"a\": 1} {a b}"), "{path} {} {\"a\": 1} {a b}");
         assert_eq!(fill("{command|s/npm/a}b/}"), "a}b install npm");
         assert!(Template::parse("{pth}").is_err());
+        let told = Template::of("{what|s/</&lt;/g} $PROMPT {{what}", TOLD).unwrap();
+        let filled = told.fill(&|name| (*name == Name::Own("what")).then(|| "<a>".into()));
+        assert_eq!(filled, "&lt;a> $PROMPT {what}");
+        assert!(Template::of("{path}", TOLD).unwrap_err().contains("{decision}"));
     }
 
     #[test]

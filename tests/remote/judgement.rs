@@ -18,7 +18,7 @@ fn sx_01_sx_04_local_rules_come_first_and_the_stricter_wins() {
     let server = Server::start(vec![ok(allow)]);
     let home = Home::new(&forward(&server.url, &format!("audit = true\n{deny}")));
     assert_eq!(verdict(&home.hook(&bash("rm x"))).0, "deny");
-    assert_eq!(server.seen()[0].json()["data"]["hookctl"]["rule"], "user:no");
+    assert_eq!(server.seen_when(1)[0].json()["data"]["hookctl"]["rule"], "user:no");
     // A deny tightens a local allow.
     let server = Server::start(vec![ok(r#"{"decision":"deny"}"#)]);
     let home = Home::new(&forward(&server.url, "[rule.a]\ncommand = \"ls\"\nallow = \"fine\""));

@@ -53,7 +53,9 @@ fn sx_07_no_secret_of_any_kind_leaves() {
     let all = SECRETS.iter().map(|(text, _)| *text).collect::<Vec<_>>().join("\n");
     let texts: Vec<&str> = SECRETS.iter().map(|(text, _)| *text).chain([all.as_str()]).collect();
     std::thread::scope(|scope| {
-        for dialect in ["hooks-server", "claude-http"] {
+        for dialect in
+            ["hooks-server", "cchd-v1", "cloudevents", "claude-http", "opa", "webhook", "otlp"]
+        {
             for send in ["full", "summary", "hash"] {
                 let texts = &texts;
                 scope.spawn(move || {
@@ -66,7 +68,7 @@ fn sx_07_no_secret_of_any_kind_leaves() {
                     for payload in &events {
                         home.hook(payload);
                     }
-                    let seen = server.seen();
+                    let seen = server.seen_when(events.len());
                     assert_eq!(seen.len(), events.len());
                     for request in seen {
                         let body = String::from_utf8(request.body).unwrap();

@@ -128,6 +128,17 @@ impl Server {
     pub fn connections(&self) -> usize {
         self.log.connections.load(Ordering::Relaxed)
     }
+
+    /// The same, when it is that many: nobody waits for who sends them.
+    pub fn seen_when(&self, count: usize) -> Vec<Seen> {
+        let end = Instant::now() + Duration::from_secs(20);
+        while self.seen().len() < count && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let seen = self.seen();
+        assert!(seen.len() >= count, "{} of {count} requests", seen.len());
+        seen
+    }
 }
 
 fn accept<S: Stream + 'static>(
@@ -346,6 +357,28 @@ impl Home {
             }
         }
         out
+    }
+
+    /// Writes another config.
+    pub fn configure(&self, config: &str) {
+        fs::write(self.path().join(".config/hookctl/config.toml"), config).unwrap();
+    }
+
+    /// Sends what waits, and waits for whoever sends already: exit status and what is said.
+    pub fn flush(&self) -> (i32, String) {
+        let output = self.run(&["flush"], "");
+        assert!(output.stderr.is_empty(), "{output:?}");
+        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    }
+
+    /// The messages that wait.
+    pub fn waiting(&self) -> Vec<std::path::PathBuf> {
+        let spools = fs::read_dir(self.state().join("spool")).into_iter().flatten().flatten();
+        let files = spools.flat_map(|dir| fs::read_dir(dir.path()).into_iter().flatten().flatten());
+        let mut files: Vec<_> = files.map(|file| file.path()).collect();
+        files.retain(|path| path.extension().is_some_and(|end| end == "json"));
+        files.sort();
+        files
     }
 
     /// What the last line of the journal says of its first server.

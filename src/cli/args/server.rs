@@ -41,6 +41,17 @@ impl ServerArgs {
     }
 }
 
+/// `hookctl flush`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status:\n  0  all was sent\n  1  some waits\n  2  no such server")]
+pub struct FlushArgs {
+    /// The server's name in the config; none = all.
+    pub name: Option<String>,
+    /// What hooks start: silent, and not for servers that were down a moment ago.
+    #[arg(long, hide = true, conflicts_with = "name")]
+    pub quiet: bool,
+}
+
 /// `hookctl ping`.
 #[derive(Debug, Args)]
 #[command(after_help = "\

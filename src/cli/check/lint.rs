@@ -312,7 +312,12 @@ impl<'a> Lint<'a> {
     fn remote(&mut self, world: &World<'_>) {
         let Some(server) = &self.rule.remote else { return };
         let mut known = world.sources.iter().flat_map(|source| &source.file.remotes);
-        if !known.any(|remote| remote.name == *server) {
+        if let Some(remote) = known.find(|remote| remote.name == *server) {
+            if !remote.dialect.decides() && self.written.value("otherwise").is_some() {
+                let message = format!("`otherwise` has no effect: `{server}` is told, not asked");
+                self.warn("unused-key", message, "", self.key("otherwise"));
+            }
+        } else {
             let message = format!("there is no [remote.{server}]");
             let hint = "until there is, `otherwise` answers";
             self.warn("unknown-remote", message, hint, self.key("remote"));

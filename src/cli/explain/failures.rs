@@ -131,6 +131,17 @@ pub static FAILURES: &[Failure] = &[
         "the same; nobody is asked twice",
     ),
     all(
+        "a server that is only told (webhook, otlp, `audit`) is down, slow, or answers what makes \
+         no sense",
+        "the same answer; the message waits, and goes out with a later event or `hookctl flush`",
+    ),
+    all(
+        "what servers are to be told cannot be kept: the directory is not writable, the disk full, \
+         the message larger than 1 MiB",
+        "the same answer; the server is not told, which the journal notes. Of a full spool the \
+         oldest go",
+    ),
+    all(
         "hookctl's own deadline: a second before the agent's timeout",
         "commands still running are killed and count as over their limit; servers count as not \
          answering 50 ms earlier",

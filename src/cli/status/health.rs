@@ -107,7 +107,7 @@ pub(super) fn look(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> 
 
 /// Sends it the test event of `ping`, once.
 fn ask(remote: &Remote, request: &Request, limit: Instant) -> Result<(), (Health, String)> {
-    let call = transport::Call { request, remote, retries: 0, limit };
+    let call = transport::Call { request, remote, retries: 0, limit, told: None };
     match call.run(&mut 0, &mut String::new()) {
         Ok(_) => Ok(()),
         // What would be worth another attempt is a server that cannot answer now.

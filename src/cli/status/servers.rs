@@ -7,6 +7,7 @@ use super::health::{self, Address, Health};
 use super::now;
 use crate::config::Config;
 use crate::remote::breaker::Breaker;
+use crate::remote::spool;
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Dialect;
 
@@ -20,7 +21,8 @@ pub(super) struct Server {
     pub(super) health: Option<Health>,
     /// How each is; empty = nobody looked.
     pub(super) addresses: Vec<Address>,
-    // SEAM: how many messages wait in its spool.
+    /// How many messages wait to be sent to it.
+    pub(super) waiting: usize,
     /// Seconds since 1970; none = it answered when an event last asked it, or none ever did.
     pub(super) down_since: Option<i64>,
     /// What was wrong then.
@@ -41,7 +43,12 @@ impl Server {
             }
             _ => String::new(),
         };
-        visible(&format!("{}: {states}{breaker}", self.name))
+        let waiting = match self.waiting {
+            0 => String::new(),
+            1 => " (1 message waits: hookctl flush)".into(),
+            n => format!(" ({n} messages wait: hookctl flush)"),
+        };
+        visible(&format!("{}: {states}{breaker}{waiting}", self.name))
     }
 }
 
@@ -61,6 +68,7 @@ pub(super) fn servers(context: &Context, config: &Config, offline: bool) -> Vec<
             urls: remote.urls.iter().map(|url| url.endpoint().to_string()).collect(),
             health: addresses.iter().map(|one| one.health).min(),
             addresses,
+            waiting: spool::waiting(&context.paths.spool(), &remote.name),
             down_since: note.as_ref().map(|note| (note.since / 1000) as i64),
             cause: note.map(|note| note.cause),
         }

@@ -50,7 +50,7 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
     ("proxy", "the HTTP proxy to it"),
     ("human", "a human answers there: never asked twice, may allow what a rule asks about"),
     ("audit", "true = it is told of events that a local rule denied"),
-    ("verdicts", "webhook, otlp: tell it only of events that ended so"),
+    ("verdicts", "webhook, otlp: of `events`, tell it only of those that ended so"),
     ("body", "webhook: what is sent; a text, or a table that becomes JSON"),
     ("input", "opa: what the policy gets as input: event, or raw"),
     ("undefined", "opa: what a policy without an answer is: no_opinion, deny or fail"),
@@ -161,7 +161,7 @@ pub struct Remote {
     pub audit: bool,
     /// How much of an event it gets.
     pub send: Send,
-    /// It is told of events that ended so (None = no rule spoke); empty = of all.
+    /// Of `events`, it is told of those that ended so (None = no rule spoke); empty = of all.
     pub verdicts: Vec<Option<Verb>>,
     /// What a webhook sends, placeholders not yet filled in.
     pub body: Option<Value>,
@@ -483,6 +483,8 @@ mod tests {
             ("send = \"some\"", "unknown-word"),
             ("body = \"x\"", "unused-key"),
             ("dialect = \"webhook\"\nbody = 3", "wrong-type"),
+            ("dialect = \"webhook\"\nbody = { text = [\"{path}\"] }", "bad-template"),
+            ("dialect = \"webhook\"\nverdicts = [\"deny\"]", "unused-key"),
             ("dialect = \"webhook\"\nhuman = true", "unused-key"),
             ("dialect = \"otlp\"\nverdicts = [\"no\"]", "unknown-word"),
             ("undefined = \"deny\"", "unused-key"),

@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
+
 use super::{Dialect, Remote, Url, variables};
 use crate::rule::reader::Reader;
+use crate::rule::template::{TOLD, Template};
 
 /// The dialects that ask, and read what comes back.
 const DECIDE: &[Dialect] = &[
@@ -88,6 +91,12 @@ pub(super) fn check(
             at("url").unwrap_or(name.clone()),
         );
     }
+    let unknown = |text: &str| Template::of(text, TOLD).err();
+    if let (Some(body), Some(span)) = (&remote.body, at("body"))
+        && let Some(why) = texts(body).into_iter().find_map(unknown)
+    {
+        r.fault("bad-template", why, None, span);
+    }
     let mut useless = |key: &str, is: bool, why: &str| {
         if let Some(span) = at(key).filter(|_| is) {
             r.warn("unused-key", format!("`{key}` has no effect: {why}"), None, span);
@@ -96,6 +105,8 @@ pub(super) fn check(
     for (key, dialects, why) in ONLY {
         useless(key, !dialects.contains(&remote.dialect), why);
     }
+    let told_of_none = !remote.dialect.decides() && remote.events.is_empty();
+    useless("verdicts", told_of_none, "it is for `events`; a rule that names it always tells");
     let tls = remote.urls.iter().any(|url| url.is_https());
     useless("client_cert", !tls, "there is no https address");
     useless("ca", !tls, "there is no https address");
@@ -123,5 +134,15 @@ pub(super) fn check(
                 at("headers").unwrap_or(name.clone()),
             );
         }
+    }
+}
+
+/// Every text in it.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(all) => all.iter().flat_map(texts).collect(),
+        Value::Object(map) => map.values().flat_map(texts).collect(),
+        _ => Vec::new(),
     }
 }

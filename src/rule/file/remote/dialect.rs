@@ -57,6 +57,7 @@ impl Dialect {
     pub fn path(self) -> Option<&'static str> {
         match self {
             Dialect::Opa => Some("/v1/data/hookctl/decision"),
+            Dialect::Otlp => Some("/v1/logs"),
             _ => None,
         }
     }

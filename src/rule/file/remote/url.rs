@@ -73,3 +73,20 @@ impl Url {
         Ok(Url { text: text.to_string(), loopback })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_without_a_path_gets_one() {
+        for (text, wanted) in [
+            ("http://localhost:4318", "http://localhost:4318/v1/logs"),
+            ("http://localhost:4318/", "http://localhost:4318/v1/logs"),
+            ("https://x.org?key=1", "https://x.org/v1/logs?key=1"),
+            ("https://x.org/otlp", "https://x.org/otlp"),
+        ] {
+            assert_eq!(Url::parse(text).unwrap().or_path("/v1/logs").text, wanted);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `hookctl flush`: sends what servers are still to be told.
+
+use anyhow::{Result, bail};
+
+use super::args::FlushArgs;
+use super::{Context, Exit, print, visible};
+use crate::config::Config;
+use crate::remote::sender::{self, Report};
+use crate::remote::spool::Spool;
+
+/// Sends it now, and says what came of it.
+///
+/// # Errors
+/// Where no server of that name is configured, and nothing waits for one.
+pub fn run(context: &Context, args: &FlushArgs) -> Result<Exit> {
+    let mut spools = Spool::all(&context.paths.spool());
+    if args.quiet {
+        sender::detach();
+        sender::flush(&context.paths, spools, false);
+        return Ok(Exit::Ok);
+    }
+    if let Some(name) = &args.name {
+        spools.retain(|spool| spool.remote() == *name);
+        let config = Config::load(&context.paths, &context.root, None);
+        if spools.is_empty() && config.remotes().all(|(_, remote)| remote.name != *name) {
+            bail!("no server is called `{name}`, and nothing waits for one");
+        }
+    }
+    let reports = sender::flush(&context.paths, spools, true);
+    let told: Vec<&Report> = reports.iter().filter(|report| !text(report).is_empty()).collect();
+    if told.is_empty() {
+        print("nothing waits\n")?;
+    }
+    for report in &told {
+        print(&format!("{}: {}\n", report.remote, visible(&text(report))))?;
+    }
+    Ok(if reports.iter().any(|report| report.kept > 0) { Exit::Found } else { Exit::Ok })
+}
+
+/// What came of it; empty = there was nothing.
+fn text(report: &Report) -> String {
+    let mut parts = Vec::new();
+    if report.sent > 0 {
+        parts.push(format!("{} sent", report.sent));
+    }
+    if let Some(why) = report.dropped.last() {
+        parts.push(format!("{} dropped ({why})", report.dropped.len()));
+    }
+    if report.aside > 0 {
+        parts.push(format!("{} set aside, unreadable", report.aside));
+    }
+    if report.kept > 0 {
+        parts.push(format!("{} kept: {}", report.kept, report.why));
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,273 @@
+//! The sender: takes what waits in the spools to its servers, in a process of its own that no agent
+//! waits for.
+//!
+//! A message is taken away when it was delivered, or when the server says that it will never take
+//! it. Whatever else fails may pass: the message and all behind it stay, and the breaker opens.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use super::breaker::{Breaker, State};
+use super::spool::{Message, Spool};
+use super::transport::{Call, Failure};
+use super::{Request, first, read};
+use crate::agent;
+use crate::config::Config;
+use crate::event::{Event, Kind};
+use crate::journal;
+use crate::paths::Paths;
+use crate::rule::file::Remote;
+
+/// How long a human's sender waits for one that is at work already.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What came of one spool.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The server's name.
+    pub remote: String,
+    /// How many messages were delivered.
+    pub sent: usize,
+    /// What the server will never take, and why: no longer there.
+    pub dropped: Vec<String>,
+    /// How many files were no messages: set aside.
+    pub aside: usize,
+    /// How many still wait.
+    pub kept: usize,
+    /// Why they do.
+    pub why: String,
+}
+
+/// Starts a sender that outlives this process and has none of its pipes.
+///
+/// # Errors
+/// Why there is none.
+#[cfg(unix)]
+pub fn start(paths: &Paths) -> io::Result<()> {
+    use std::process::{Command, Stdio};
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["flush", "--quiet", "--config"]).arg(&paths.config);
+    command.arg("--state").arg(&paths.state);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map(drop)
+}
+
+/// Sends here and now, for two seconds at most: a process would hold the agent's pipes open, since
+/// handles are inherited here whether they are named or not.
+///
+/// # Errors
+/// Why nothing can be sent.
+#[cfg(not(unix))]
+pub fn start(paths: &Paths) -> io::Result<()> {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let paths = paths.clone();
+    thread::Builder::new().spawn(move || {
+        flush(&paths, Spool::all(&paths.spool()), false);
+        let _ = sender.send(());
+    })?;
+    let _ = receiver.recv_timeout(Duration::from_secs(2));
+    Ok(())
+}
+
+/// Becomes independent of whoever started this process: what ends its group or its terminal does
+/// not end the sender.
+pub fn detach() {
+    // Where it leads a group already, nobody else's end is meant for it.
+    #[cfg(unix)]
+    let _ = rustix::process::setsid();
+}
+
+/// Sends what waits in these spools, all at the same time. A human is not put off by servers that
+/// were down a moment ago.
+pub fn flush(paths: &Paths, spools: Vec<Spool>, human: bool) -> Vec<Report> {
+    thread::scope(|scope| {
+        let start = |spool| scope.spawn(move || Run::new(paths, spool, human).run());
+        let threads: Vec<_> = spools.into_iter().map(start).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    })
+}
+
+/// One spool on its way.
+struct Run<'a> {
+    paths: &'a Paths,
+    spool: Spool,
+    human: bool,
+    /// What is configured, by the project it was read for.
+    configs: BTreeMap<String, Config>,
+    /// The server's breaker was looked at.
+    looked: bool,
+    /// One attempt, to see whether the server is there again.
+    probe: bool,
+    report: Report,
+}
+
+impl<'a> Run<'a> {
+    fn new(paths: &'a Paths, spool: Spool, human: bool) -> Run<'a> {
+        let report = Report { remote: spool.remote(), ..Report::default() };
+        let configs = BTreeMap::new();
+        Run { paths, spool, human, configs, looked: false, probe: false, report }
+    }
+
+    fn run(mut self) -> Report {
+        // Who adds a message while the lock is held starts no sender. So after it was given back
+        // there is another look: either that finds the message, or its hook finds the lock free.
+        while !self.spool.waiting().is_empty() {
+            let patience = if self.human { PATIENCE } else { Duration::ZERO };
+            match self.spool.lock(patience) {
+                Ok(Some(_lock)) => {
+                    if let Err(why) = self.drain() {
+                        self.report.why = why;
+                        break;
+                    }
+                }
+                Ok(None) => {
+                    self.report.why = "another sender is at work".into();
+                    break;
+                }
+                Err(error) => {
+                    self.report.why = format!("{}: {error}", self.spool.dir().display());
+                    break;
+                }
+            }
+        }
+        // What came in this moment has a sender of its own.
+        if !self.report.why.is_empty() {
+            self.report.kept = self.spool.waiting().len();
+        }
+        self.report
+    }
+
+    /// Sends until nothing is left, or the reason why the rest stays.
+    fn drain(&mut self) -> Result<(), String> {
+        loop {
+            let waiting = self.spool.waiting();
+            if waiting.is_empty() {
+                return Ok(());
+            }
+            for path in waiting {
+                match Spool::read(&path) {
+                    Ok(Some(message)) => {
+                        self.send(&message)?;
+                        remove(&path)?;
+                    }
+                    // An event made room meanwhile.
+                    Ok(None) => {}
+                    Err(why) => {
+                        let failed = |error| format!("{}: {why}; {error}", path.display());
+                        Spool::set_aside(&path).map_err(failed)?;
+                        self.report.aside += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ok = it is done with: delivered, or dropped.
+    fn send(&mut self, message: &Message) -> Result<(), String> {
+        let config = self
+            .configs
+            .entry(message.root.clone())
+            .or_insert_with(|| Config::load(self.paths, Path::new(&message.root), None));
+        let mut remotes = config.remotes().map(|(_, remote)| remote);
+        let Some(remote) = remotes.find(|remote| remote.name == message.remote) else {
+            let (name, dir) = (&message.remote, self.spool.dir().display());
+            let gone = || format!("there is no [remote.{name}]; to give them up, delete {dir}");
+            return Err(config.broken.first().map_or_else(gone, |(_, why)| why.clone()));
+        };
+        let breaker = Breaker::of(&self.paths.state, remote);
+        if !self.looked && !self.human {
+            match breaker.look() {
+                State::Closed => {}
+                State::Probe => self.probe = true,
+                State::Open(why) => return Err(format!("it has been down: {why}")),
+            }
+        }
+        self.looked = true;
+        let request = request(message, remote, self.paths);
+        let retries = if self.probe { 0 } else { remote.retries };
+        let body = Some(message.body.as_bytes());
+        let call = Call { request: &request, remote, retries, limit: request.deadline, told: body };
+        let start = Instant::now();
+        let (mut attempts, mut endpoint) = (0, first(remote));
+        let outcome = call.run(&mut attempts, &mut endpoint);
+        let note = |outcome: &str, cause: &str| {
+            let line = journal::Line {
+                time: format!("{:.3}", jiff::Timestamp::now()),
+                agent: "hookctl".into(),
+                event: message.event.clone(),
+                decision: "failed".into(),
+                remotes: vec![journal::Remote {
+                    name: remote.name.clone(),
+                    endpoint: endpoint.clone(),
+                    attempts,
+                    ms: start.elapsed().as_millis() as u64,
+                    outcome: outcome.into(),
+                    cause: cause.into(),
+                }],
+                notes: vec![format!("message {} to {}: {cause}", message.id, remote.name)],
+                ..journal::Line::default()
+            };
+            journal::append(&self.paths.journal(), &config.journal, line);
+        };
+        match outcome {
+            Ok(answer) => {
+                if self.report.sent == 0 {
+                    breaker.close();
+                }
+                self.probe = false;
+                self.report.sent += 1;
+                // Whatever it says, it has it.
+                if !remote.dialect.decides()
+                    && let Ok(reply) = read(remote, &request, &answer)
+                {
+                    reply.notes.iter().for_each(|said| note("answered", said));
+                }
+                Ok(())
+            }
+            Err(Failure { cause, refused: true, .. }) => {
+                note("dropped", &cause);
+                self.report.dropped.push(cause);
+                Ok(())
+            }
+            Err(failure) => {
+                // Whom events ask is down only if asking would fail as well.
+                if failure.down || !remote.dialect.decides() {
+                    breaker.open(&failure.cause);
+                }
+                Err(failure.cause)
+            }
+        }
+    }
+}
+
+/// What was sent and cannot be taken away would be sent again and again.
+fn remove(path: &Path) -> Result<(), String> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(format!("{}: {error}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The request of an event that is long over: what is left of it is its message.
+fn request(message: &Message, remote: &Remote, paths: &Paths) -> Request {
+    let event = Event {
+        agent: agent::AGENTS[0].id(),
+        kind: Kind::from_name(&message.event),
+        name: message.event.clone(),
+        tool: String::new(),
+        input: Value::Null,
+        cwd: message.root.clone(),
+        session: String::new(),
+        raw: Map::new(),
+    };
+    let deadline = Instant::now() + remote.deadline;
+    let request = Request::new(event, Vec::new(), deadline, paths);
+    Request { id: message.id.clone(), timestamp: message.time, ..request }
+}

@@ -1,0 +1,280 @@
+//! The spool: what servers are still to be told, one file for each message, one directory for each
+//! server.
+//!
+//! A file appears whole and under its own name, so that any number of hooks may add while one sender
+//! takes away: nobody rewrites what another wrote, and whoever is killed leaves at most the message
+//! that it was about.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::journal::create_private_dir;
+use crate::rule::Layer;
+use crate::trust;
+
+/// How many messages wait for one server at most.
+const MOST: usize = 1_000;
+/// How much they may take together, in bytes.
+const ROOM: u64 = 4 << 20;
+/// The largest message.
+const LARGEST: usize = 1 << 20;
+/// What is not yet complete after this long was left by somebody who was killed.
+const ABANDONED: Duration = Duration::from_secs(60);
+
+/// What a server is to be told: all but headers, tokens and signatures, which come from the config
+/// when it is sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// The event's id.
+    pub id: String,
+    /// When it was, in milliseconds since 1970.
+    pub time: u64,
+    /// The server's name.
+    pub remote: String,
+    /// The project whose files say what the server is.
+    pub root: String,
+    /// The event's name.
+    pub event: String,
+    /// The request's body.
+    pub body: String,
+}
+
+/// What waits for one server.
+#[derive(Debug)]
+pub struct Spool {
+    dir: PathBuf,
+}
+
+impl Spool {
+    /// In that directory, the spool of a server of one project's files, or of the user's and the administrator's.
+    pub fn of(spools: &Path, layer: Layer, remote: &str, root: &Path) -> Spool {
+        let mut name = remote.to_string();
+        if layer.is_project() {
+            // No name has a dot.
+            let hash = trust::hash(root.to_string_lossy().as_bytes());
+            name = format!("{name}.{}", &hash[..8]);
+        }
+        Spool { dir: spools.join(name) }
+    }
+
+    /// Every spool there that was ever used.
+    pub fn all(spools: &Path) -> Vec<Spool> {
+        let entries = fs::read_dir(spools).into_iter().flatten().flatten();
+        let dirs = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
+        let mut dirs: Vec<PathBuf> = dirs.collect();
+        dirs.sort();
+        dirs.into_iter().map(|dir| Spool { dir }).collect()
+    }
+
+    /// The server's name.
+    pub fn remote(&self) -> String {
+        let name = self.dir.file_name().unwrap_or_default().to_string_lossy();
+        name.split('.').next().unwrap_or_default().to_string()
+    }
+
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Adds a message; of a full spool the oldest make room: how many. A server that takes none of
+    /// them shall not be a reason to lose all that come later.
+    ///
+    /// # Errors
+    /// Why it is not kept.
+    pub fn put(&self, message: &Message) -> Result<usize, String> {
+        let bytes = serde_json::to_vec(message).unwrap_or_default();
+        if bytes.len() > LARGEST {
+            return Err(format!("it is larger than {} MiB", LARGEST >> 20));
+        }
+        let draft = self.dir.join(format!("{}.tmp", message.id));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            options.mode(0o600);
+        }
+        let open = || match options.open(&draft) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                create_private_dir(&self.dir)?;
+                options.open(&draft)
+            }
+            other => other,
+        };
+        let written = open()
+            .and_then(|mut file| file.write_all(&bytes))
+            .and_then(|()| fs::rename(&draft, draft.with_extension("json")));
+        if let Err(error) = written {
+            let _ = fs::remove_file(draft);
+            return Err(format!("{}: {error}", self.dir.display()));
+        }
+        Ok(self.make_room())
+    }
+
+    fn make_room(&self) -> usize {
+        let sized = |path: PathBuf| (fs::metadata(&path).map_or(0, |meta| meta.len()), path);
+        let all: Vec<(u64, PathBuf)> = self.waiting().into_iter().map(sized).collect();
+        let (mut count, mut room) = (all.len(), all.iter().map(|(size, _)| size).sum::<u64>());
+        let mut gone = 0;
+        for (size, path) in all {
+            if count <= MOST && room <= ROOM {
+                break;
+            }
+            (count, room) = (count - 1, room - size);
+            // Where it is gone already it was sent, or another made room.
+            gone += usize::from(fs::remove_file(path).is_ok());
+        }
+        gone
+    }
+
+    /// The messages that wait, oldest first: their names begin with the time.
+    pub fn waiting(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        let mut found: Vec<PathBuf> =
+            paths.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+        found.sort();
+        found
+    }
+
+    /// Reads a message; None where there is none any more.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    pub fn read(path: &Path) -> Result<Option<Message>, String> {
+        let read = || match fs::symlink_metadata(path)? {
+            meta if meta.is_file() && meta.len() <= LARGEST as u64 => fs::read(path),
+            _ => Err(io::Error::other("it is no message")),
+        };
+        match read() {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|why| why.to_string()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Keeps what cannot be read out of the way.
+    ///
+    /// # Errors
+    /// Where the directory cannot be written.
+    pub fn set_aside(path: &Path) -> io::Result<()> {
+        fs::rename(path, path.with_extension("bad"))
+    }
+
+    /// Does nobody send?
+    pub fn is_idle(&self) -> bool {
+        matches!(self.try_lock(), Ok(Some(_)))
+    }
+
+    /// The right to send, which ends with the file or its process; None where another has it and
+    /// keeps it for so long.
+    ///
+    /// # Errors
+    /// Where the directory cannot be written: what was sent could not be taken away.
+    pub fn lock(&self, patience: Duration) -> io::Result<Option<File>> {
+        let end = Instant::now() + patience;
+        loop {
+            if let Some(lock) = self.try_lock()? {
+                let probe = self.dir.join("probe");
+                File::create(&probe).and_then(|_| fs::remove_file(&probe))?;
+                self.sweep();
+                return Ok(Some(lock));
+            }
+            if Instant::now() >= end {
+                return Ok(None);
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn try_lock(&self) -> io::Result<Option<File>> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        let file = options.open(self.dir.join("lock"))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn sweep(&self) {
+        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let old = || {
+                let modified = entry.metadata().and_then(|meta| meta.modified());
+                modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED))
+            };
+            if path.extension().is_some_and(|end| end == "tmp") && old() {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// How many messages wait for servers of that name.
+pub fn waiting(spools: &Path, remote: &str) -> usize {
+    let spools = Spool::all(spools).into_iter().filter(|spool| spool.remote() == remote);
+    spools.map(|spool| spool.waiting().len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(id: usize, size: usize) -> Message {
+        Message {
+            id: format!("{id:06}"),
+            time: 1,
+            remote: "x".into(),
+            root: "/p".into(),
+            event: "Stop".into(),
+            body: "b".repeat(size),
+        }
+    }
+
+    #[test]
+    fn a_full_spool_loses_its_oldest() {
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Spool::of(dir.path(), Layer::User, "x", Path::new("/p"));
+        let gone: usize = (0..MOST + 3).map(|id| spool.put(&message(id, 10)).unwrap()).sum();
+        assert_eq!((gone, waiting(dir.path(), "x")), (3, MOST));
+        assert_eq!(Spool::read(&spool.waiting()[0]).unwrap(), Some(message(3, 10)));
+        // By size: four of these and nothing else.
+        let spool = Spool::of(dir.path(), Layer::Local, "x", Path::new("/p"));
+        let size = LARGEST - 200;
+        let gone: usize = (0..6).map(|id| spool.put(&message(id, size)).unwrap()).sum();
+        assert_eq!((gone, spool.waiting().len()), (2, 4));
+        assert!(spool.put(&message(7, LARGEST)).unwrap_err().contains("larger than 1 MiB"));
+        assert_eq!(waiting(dir.path(), "x"), MOST + 4, "of the user and of the project");
+    }
+
+    #[test]
+    fn one_sends_and_what_the_killed_left_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Spool::of(dir.path(), Layer::User, "x", Path::new("/p"));
+        spool.put(&message(1, 10)).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!((mode(&spool.dir), mode(&spool.waiting()[0])), (0o700, 0o600));
+        }
+        let draft = spool.dir.join("old.tmp");
+        let file = File::create(&draft).unwrap();
+        file.set_modified(std::time::SystemTime::now() - ABANDONED * 2).unwrap();
+        assert!(spool.is_idle());
+        let lock = spool.lock(Duration::ZERO).unwrap().expect("nobody has it");
+        assert!(!spool.is_idle() && !draft.exists());
+        assert!(spool.lock(Duration::ZERO).unwrap().is_none());
+        drop(lock);
+        assert!(spool.is_idle());
+        assert_eq!((spool.waiting().len(), spool.remote().as_str()), (1, "x"));
+    }
+}
