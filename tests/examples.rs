@@ -310,7 +310,7 @@ fn s3_46_every_readme_shows_its_rules() {
 #[test]
 fn s1_37_every_example_server_has_its_config() {
     let index = read(&root().join("servers/README.md"));
-    for server in ["flask", "express", "claude-http"] {
+    for server in ["flask", "express", "claude-http", "opa"] {
         let dir = root().join("servers").join(server);
         let path = dir.join("config.toml");
         let text = read(&path);

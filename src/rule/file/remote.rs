@@ -15,10 +15,14 @@ use crate::verdict::Verb;
 
 mod check;
 mod dialect;
+mod header;
 mod place;
 mod url;
 
+use self::header::read_header;
+
 pub use self::dialect::{Defaults, Dialect};
+pub use self::header::variables;
 use self::place::{command, path};
 pub use self::url::Url;
 
@@ -61,10 +65,6 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
 
 /// How many addresses a server may have.
 const MOST_URLS: usize = 10;
-/// Headers that are hookctl's own to set.
-const OWN_HEADERS: &[&str] =
-    &["host", "content-length", "content-type", "transfer-encoding", "connection", "user-agent"];
-
 /// What an answer amounts to that names no permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Amounts {
@@ -214,31 +214,6 @@ impl Remote {
             merge_input: false,
         }
     }
-}
-
-/// Splits a header's value at its variables: text, and the name of the variable behind it.
-pub fn variables(value: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
-    let mut rest = value;
-    std::iter::from_fn(move || {
-        let mut from = 0;
-        while let Some(at) = rest[from..].find('$').map(|at| at + from) {
-            let tail = &rest[at + 1..];
-            let braced =
-                tail.strip_prefix('{').and_then(|t| t.split_once('}')).map(|(name, _)| name);
-            let len = tail.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
-            let (name, end) = match braced {
-                Some(name) => (name, at + 3 + name.len()),
-                None => (&tail[..len], at + 1 + len),
-            };
-            if !name.is_empty() {
-                let text = &rest[..at];
-                rest = &rest[end..];
-                return Some((text, Some(name)));
-            }
-            from = at + 1;
-        }
-        (!rest.is_empty()).then(|| (std::mem::take(&mut rest), None))
-    })
 }
 
 /// Reads one; None where it cannot be used.
@@ -403,35 +378,8 @@ pub(super) fn read_key(
     }
 }
 
-fn read_header(
-    name: &Spanned<DeString<'_>>,
-    value: &Spanned<DeValue<'_>>,
-    out: &mut Remote,
-    r: &mut Reader<'_>,
-) {
-    let text = name.get_ref().to_string();
-    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
-    let why = if text.is_empty() || !text.bytes().all(token) {
-        Some("is no name of a header")
-    } else if OWN_HEADERS.contains(&text.to_ascii_lowercase().as_str()) {
-        Some("is a header that hookctl sets itself")
-    } else {
-        None
-    };
-    if let Some(why) = why {
-        r.fault("bad-header", format!("`{text}` {why}"), None, name.span());
-    }
-    let Some((value, span)) = r.string(value) else { return };
-    if value.chars().any(char::is_control) {
-        let message = format!("the value of `{text}` has a control character");
-        r.fault("bad-header", message, None, span);
-    }
-    out.headers.push((text, value));
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::rule::{Layer, file};
     use std::path::Path;
 
@@ -499,12 +447,5 @@ mod tests {
             let found = codes(&format!("{url}\n{body}"));
             assert_eq!(found, [code], "{body}");
         }
-    }
-
-    #[test]
-    fn sx_08_variables_of_a_header() {
-        let all: Vec<_> = variables("Bearer $A-${B_1}$ $$C x").collect();
-        let wanted = [("Bearer ", Some("A")), ("-", Some("B_1")), ("$ $", Some("C")), (" x", None)];
-        assert_eq!(all, wanted);
     }
 }
