@@ -118,7 +118,31 @@ impl Config {
             config.take(&source);
             config.sources.push(source);
         }
+        if only.is_some_and(|kind| config.asks(kind)) {
+            config.read_remotes();
+        }
         config
+    }
+
+    /// Could an event of that kind need a server?
+    fn asks(&self, kind: Kind) -> bool {
+        self.sources.iter().any(|source| match &source.index {
+            Some(index) => index.asks().contains(kind),
+            None => {
+                let named = source.file.rules.iter().any(|rule| rule.remote.is_some());
+                named || source.file.remotes.iter().any(|remote| remote.events.contains(kind))
+            }
+        })
+    }
+
+    /// Reads the servers that an index left out: all of them, since the same name in another file
+    /// may mean another.
+    fn read_remotes(&mut self) {
+        for source in &mut self.sources {
+            if let Some(index) = &source.index {
+                source.file.remotes = index.remotes(&source.text, &source.path, source.layer);
+            }
+        }
     }
 
     /// What holds where that file is all there is beside the shipped rules.
@@ -195,12 +219,16 @@ impl Config {
     }
 
     /// Two files of the user that both say how to ask `server` would each be half in effect.
-    fn doubled(&self, source: &mut Source) {
+    fn doubled(&mut self, source: &mut Source) {
+        if !source.is_settings() {
+            return;
+        }
+        self.read_remotes();
         let known = |name: &str| {
             let same = self.sources.iter().filter(|other| other.layer == source.layer);
             same.flat_map(|other| &other.file.remotes).any(|remote| remote.name == name)
         };
-        if source.is_settings() && source.file.remotes.iter().any(|remote| known(&remote.name)) {
+        if source.file.remotes.iter().any(|remote| known(&remote.name)) {
             let message = format!("{} has a [remote.{}] too", paths::CONFIG_FILE, server::NAME);
             source.file.refuse(message, "take it out there, or remove this file");
         }
@@ -214,6 +242,7 @@ impl Config {
         if typed.is_empty() {
             return Ok(());
         }
+        self.read_remotes();
         let is_own = |source: &&mut Source| source.layer == Layer::User && source.refused.is_none();
         let mut own = self.sources.iter_mut().filter(is_own).flat_map(|s| &mut s.file.remotes);
         let known = own.find(|remote| remote.name == server::NAME);

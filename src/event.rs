@@ -155,6 +155,16 @@ impl KindSet {
         self.0 |= kind.bit();
     }
 
+    /// The set as a number, for files that only this version reads.
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The set of that number.
+    pub const fn from_bits(bits: u64) -> KindSet {
+        KindSet(bits)
+    }
+
     /// Is the kind in the set?
     pub const fn contains(self, kind: Kind) -> bool {
         self.0 & kind.bit() != 0

@@ -2,9 +2,9 @@
 //!
 //! Reading thirty rules costs as much as everything else on the hook path together. So the first
 //! event after a change reads and checks the whole file, and leaves an index in the state directory,
-//! bound to the file's exact content, of which it holds a copy; later events read only the rules that could concern them. A
-//! file with a fault, or one whose rules do not read the same alone as together, has no index. Tests
-//! are cut out: no event reads them.
+//! bound to the file's exact content, of which it holds a copy; later events read only the rules that could concern them,
+//! and servers only where one could be asked or told. A file with a fault, or one whose rules do not read the same
+//! alone as together, has no index. Tests are cut out: no event reads them.
 
 use std::fs;
 use std::path::Path;
@@ -12,19 +12,22 @@ use std::rc::Rc;
 
 use memchr::memchr;
 
+use crate::event::KindSet;
 use crate::journal::create_private_dir;
 
 use super::concern::{self, Call, Concern};
-use super::file::{self, RuleFile};
+use super::file::{self, Remote, RuleFile};
 use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
-const HEADER: &str = concat!("hookctl-index 2 ", env!("CARGO_PKG_VERSION"), " ");
+const HEADER: &str = concat!("hookctl-index 3 ", env!("CARGO_PKG_VERSION"), " ");
 /// Stands between the content and the entries.
 const END: &str = "\n--\n";
-/// Stands before the entries where the file holds nothing but rules.
-const ONLY_RULES: &str = "only rules\n";
-/// Files with fewer rules and no tests are read as fast without.
+/// Stands before the entries where the file holds nothing but rules, tests and servers.
+const NO_REST: &str = "no rest\n";
+/// The concern of a server.
+const SERVER: &str = "server";
+/// Files with fewer rules and nothing else that is cut out are read as fast without.
 const FEWEST: usize = 4;
 
 /// An index, as its own text.
@@ -39,7 +42,7 @@ pub struct Index {
 struct Entry<'t> {
     start: usize,
     end: usize,
-    /// From 1; 0 = tests, which no event reads.
+    /// From 1; 0 = no rule: tests, which no event reads, or a server.
     line: usize,
     concern: &'t str,
 }
@@ -60,9 +63,24 @@ impl Index {
         Some(Index { text: stored, at })
     }
 
-    /// What the file holds beside its rules and tests.
+    /// The events for which the file's rules or servers may need a server.
+    pub fn asks(&self) -> KindSet {
+        let number = self.text[self.at..].split('\n').next().and_then(|line| line.parse().ok());
+        number.map_or(KindSet::ALL, KindSet::from_bits)
+    }
+
+    /// The file's servers.
+    pub fn remotes(&self, text: &str, path: &Path, layer: Layer) -> Vec<Remote> {
+        self.entries()
+            .filter(|entry| entry.line == 0 && entry.concern == SERVER)
+            .filter_map(|entry| text.get(entry.start..entry.end))
+            .flat_map(|chunk| file::read(chunk, path, layer, None).remotes)
+            .collect()
+    }
+
+    /// What the file holds beside its rules, servers and tests.
     pub fn rest(&self, text: &str, path: &Path, layer: Layer) -> RuleFile {
-        if self.text[self.at..].starts_with(ONLY_RULES) {
+        if self.lists().1 {
             return RuleFile::default();
         }
         file::read(&self.text_of_rest(text), path, layer, None)
@@ -96,9 +114,15 @@ impl Index {
             .collect()
     }
 
-    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+    /// The lines of the entries, and whether the file holds nothing else.
+    fn lists(&self) -> (&str, bool) {
         let rest = &self.text[self.at..];
-        let mut rest = rest.strip_prefix(ONLY_RULES).unwrap_or(rest);
+        let rest = memchr(b'\n', rest.as_bytes()).map_or("", |end| &rest[end + 1..]);
+        rest.strip_prefix(NO_REST).map_or((rest, false), |rest| (rest, true))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let mut rest = self.lists().0;
         std::iter::from_fn(move || {
             let end = memchr(b'\n', rest.as_bytes())?;
             let line = &rest[..end];
@@ -123,26 +147,43 @@ pub fn save(state: &Path, path: &Path, layer: Layer, text: &str) {
     let Some(dir) = target.parent() else { return };
     let draft = dir.join(format!("draft-{}", std::process::id()));
     let written = create_private_dir(dir)
-        .and_then(|()| fs::write(&draft, &index.text))
+        .and_then(|()| write_private(&draft, &index.text))
         .and_then(|()| fs::rename(&draft, &target));
     if written.is_err() {
         let _ = fs::remove_file(draft);
     }
 }
 
+/// It holds a copy of the file, and with it whatever only its owner may know.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)?.write_all(text.as_bytes())
+}
+
 fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     let whole = file::read(text, path, layer, None);
     let chunks = chunks(text);
-    let tests = chunks.iter().any(|(.., rule)| !rule);
-    if !whole.faults.is_empty() || (whole.rules.len() < FEWEST && !tests) {
+    let others = chunks.iter().any(|(.., piece)| *piece != Piece::Rule);
+    if !whole.faults.is_empty() || (whole.rules.len() < FEWEST && !others) {
         return None;
     }
     let head = format!("{HEADER}{}\n{text}{END}", path.to_str()?);
+    let rules = whole.rules.iter().filter(|rule| rule.remote.is_some()).map(|rule| rule.on);
+    let asks = whole.remotes.iter().map(|remote| remote.events).chain(rules);
+    let asks = asks.fold(KindSet::EMPTY, KindSet::union).bits();
     let mut entries = String::new();
     let mut found = Vec::new();
-    for (start, end, rule) in &chunks {
-        if !rule {
-            entries.push_str(&format!("{start}\t{end}\t0\t\n"));
+    for (start, end, piece) in &chunks {
+        if *piece != Piece::Rule {
+            let concern = if *piece == Piece::Server { SERVER } else { "" };
+            entries.push_str(&format!("{start}\t{end}\t0\t{concern}\n"));
             continue;
         }
         let mut alone = file::read(&text[*start..*end], path, layer, None);
@@ -156,7 +197,7 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
         entries.push_str(&format!("{start}\t{end}\t{line}\t{}\n", concern::line(&rule)));
         found.push(rule);
     }
-    let index = Index { at: head.len(), text: format!("{head}{entries}") };
+    let index = Index { at: head.len(), text: format!("{head}{asks}\n{entries}") };
     let rest = index.rest(text, path, layer);
     let same = found == whole.rules
         && rest.rules.is_empty()
@@ -164,55 +205,66 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
         && rest.profile == whole.profile
         && rest.autopilot == whole.autopilot
         && rest.packs == whole.packs
-        && rest.remotes == whole.remotes
+        && rest.remotes.is_empty()
+        && index.remotes(text, path, layer) == whole.remotes
         && rest.programs == whole.programs
         && rest.journal == whole.journal
         && rest.overrides.len() == whole.overrides.len();
     if !same {
         return None;
     }
-    let only_rules = rest.profile.is_none()
+    let no_rest = rest.profile.is_none()
         && rest.autopilot.is_none()
         && rest.packs.is_empty()
-        && rest.remotes.is_empty()
         && rest.programs.is_empty()
         && rest.journal.is_none()
         && rest.overrides.is_empty();
-    if !only_rules {
+    if !no_rest {
         return Some(index);
     }
-    Some(Index { at: head.len(), text: format!("{head}{ONLY_RULES}{entries}") })
+    Some(Index { at: head.len(), text: format!("{head}{asks}\n{NO_REST}{entries}") })
 }
 
-/// From each `[rule.ID]` or `[[test]]` line to the next header of another table, and whether it is a
-/// rule. That the pieces read the same as the whole is checked, so a header inside a text of several
+/// What a piece of a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Rule,
+    Server,
+    Tests,
+}
+
+/// From each `[rule.ID]`, `[remote.NAME]` or `[[test]]` line to the next header of another table. That the pieces read the same as the whole is checked, so a header inside a text of several
 /// lines only costs the index.
-fn chunks(text: &str) -> Vec<(usize, usize, bool)> {
-    let mut out: Vec<(usize, usize, bool)> = Vec::new();
-    // Where the open piece begins, and its rule; None = tests.
-    let mut open: Option<(usize, Option<&str>)> = None;
+fn chunks(text: &str) -> Vec<(usize, usize, Piece)> {
+    let mut out: Vec<(usize, usize, Piece)> = Vec::new();
+    // Where the open piece begins, what it is, and its name.
+    let mut open: Option<(usize, Piece, &str)> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         if line.starts_with('[') {
-            let id = line.strip_prefix("[rule.").and_then(|rest| rest.split([']', '.']).next());
-            let test = line.starts_with("[[test]]");
-            // `[rule.x.when]` belongs to `[rule.x]`, `[test.input]` and further tests to the test above.
-            let same = match open {
-                Some((_, Some(open))) => id == Some(open),
-                Some((_, None)) => test || line.starts_with("[test."),
-                None => false,
+            let named = |head: &str, piece: Piece| {
+                let name = line.strip_prefix(head)?.split([']', '.']).next()?;
+                Some((piece, name))
             };
+            let tests = || (line.starts_with("[[test]]")).then_some((Piece::Tests, ""));
+            let piece = named("[rule.", Piece::Rule)
+                .or_else(|| named("[remote.", Piece::Server))
+                .or_else(tests);
+            // `[rule.x.when]` belongs to `[rule.x]`, `[test.input]` and further tests to the test above.
+            let same = open.is_some_and(|(_, open, name)| {
+                piece == Some((open, name)) || open == Piece::Tests && line.starts_with("[test.")
+            });
             if !same {
-                if let Some((start, rule)) = open.take() {
-                    out.push((start, at, rule.is_some()));
+                if let Some((start, piece, _)) = open.take() {
+                    out.push((start, at, piece));
                 }
-                open = (id.is_some() || test).then_some((at, id));
+                open = piece.map(|(piece, name)| (at, piece, name));
             }
         }
         at += line.len();
     }
-    if let Some((start, rule)) = open {
-        out.push((start, at, rule.is_some()));
+    if let Some((start, piece, _)) = open {
+        out.push((start, at, piece));
     }
     out
 }
@@ -228,6 +280,7 @@ fn place(state: &Path, file: &Path) -> Option<std::path::PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Kind;
 
     const FILE: &str = "profile = \"strict\"\n# a comment\n[rule.a]\ntool = \"Read\"\ndeny = \"x\"\n\
         [rule.b]\ncommand = \"git push\"\n[rule.b.when]\nsubagent = true\n[rule.b.unless]\npath = \"x\"\n\
@@ -269,9 +322,27 @@ mod tests {
         assert_eq!(lines, [0, 7, 0, 18, 0]);
         let text = format!("{}{}", rule("a"), bad.repeat(200));
         let index = build(path, Layer::User, &text).expect("an index");
-        assert!(index.text[index.at..].starts_with(ONLY_RULES));
+        assert!(index.lists().1);
         let hidden = format!("{}{bad}{bad}{bad}", rule("a").replace("x", "\"\"\n[[test]]\n\"\""));
         assert!(build(path, Layer::User, &hidden).is_none(), "a header inside a text");
+    }
+
+    #[test]
+    fn servers_are_cut_out_and_say_when_they_are_needed() {
+        let path = Path::new("/f.toml");
+        let server = "[remote.x]\nurl = \"http://localhost/\"\nevents = \"Stop\"\n\
+                      [remote.x.headers]\nA = \"b\"\n";
+        let index = build(path, Layer::User, server).expect("an index");
+        assert!(index.lists().1);
+        assert_eq!(index.asks(), KindSet::of(&[Kind::Stop]));
+        let remotes = index.remotes(server, path, Layer::User);
+        assert_eq!(remotes[0].headers, [("A".to_string(), "b".to_string())]);
+        let rule = "[rule.r]\non = \"SessionStart\"\nremote = \"x\"\n";
+        let text = format!("{rule}[pack]\ngit = false\n{server}");
+        let index = build(path, Layer::User, &text).expect("an index");
+        assert_eq!(index.asks(), KindSet::of(&[Kind::Stop, Kind::SessionStart]));
+        assert_eq!(index.text_of_rest(&text), "[pack]\ngit = false\n");
+        assert_eq!(index.remotes(&text, path, Layer::User), remotes);
     }
 
     #[test]

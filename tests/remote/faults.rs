@@ -62,7 +62,8 @@ fn s1_27_an_attempt_ends_at_its_time_and_a_session_ends_in_its_own() {
     let home = Home::new(&config.replace("timeout_ms = 400", "timeout_ms = 500"));
     home.hook(&bash("ls"));
     let ms = home.remote()["ms"].as_u64().unwrap();
-    assert!((500..=550).contains(&ms), "{ms}");
+    // A tenth more, and room for a machine that has other things to do.
+    assert!((500..=600).contains(&ms), "{ms}");
     // The agent gives its hooks a second and a half at a session's end, whatever the config says.
     let server = Server::start(vec![Play::Stall]);
     let home = Home::new(&format!("[remote.x]\nurl = \"{}\"\nevents = \"SessionEnd\"", server.url));

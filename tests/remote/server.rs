@@ -341,13 +341,14 @@ impl Home {
         fs::read_to_string(self.state().join("journal.jsonl")).unwrap_or_default()
     }
 
-    /// All that hookctl has written anywhere but into its journal.
+    /// All that hookctl has written anywhere but into its journal, and the copies of the config itself.
     pub fn kept(&self) -> String {
         let mut out = String::new();
         let mut dirs = vec![self.state()];
         while let Some(dir) = dirs.pop() {
             for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
                 match entry.path() {
+                    path if path.ends_with("index") => {}
                     path if path.is_dir() => dirs.push(path),
                     path => {
                         out.push_str(&path.to_string_lossy());
