@@ -169,7 +169,15 @@ impl<'a> Judge<'a> {
             if denied {
                 self.audit(&matches);
             } else {
-                let (input, servers) = self.consult(&matches, &forwards, again.is_some());
+                let allowed = match &again {
+                    None => self.allowed(rules, &matches, self.event, self.analysis, &allows),
+                    Some(again) => {
+                        let matches = again.matches(&self);
+                        let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
+                        self.allowed(&rules, &matches, &again.event, &again.analysis, &allows)
+                    }
+                };
+                let (input, servers) = self.consult(&matches, &forwards, again.is_some(), allowed);
                 allows.extend(servers);
                 again = again.or_else(|| input.map(|input| self.again(&matches, input)));
             }
@@ -384,6 +392,27 @@ impl<'a> Judge<'a> {
         }
         self.count_stops(&matches);
         self.tell_anyway();
+    }
+
+    /// Do local rules alone allow it? Nothing of the question stays.
+    fn allowed(
+        &mut self,
+        rules: &[&Rule],
+        matches: &[Match<'_>],
+        event: &Event,
+        analysis: &Analysis,
+        outside: &[Allowed<'_>],
+    ) -> bool {
+        let broken = self.config.broken.iter().any(|(kinds, _)| kinds.contains(event.kind));
+        if broken || !self.voices.is_empty() {
+            return false;
+        }
+        self.stops(matches, event, analysis);
+        if self.voices.is_empty() {
+            self.allow(rules, matches, event, analysis, outside);
+        }
+        let voices = std::mem::take(&mut self.voices);
+        voices.iter().any(|voice| voice.verb == Verb::Allow)
     }
 
     fn allow(

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{Allowed, Judge};
 use crate::engine::Match;
+use crate::event::Kind;
 use crate::journal;
 use crate::remote::reply::{Reply, fails_closed};
 use crate::remote::{self, Asked, Request};
@@ -51,14 +52,16 @@ impl<'a> Judge<'a> {
     }
 
     /// Asks the servers that this event needs. Returns the new input that one of them wants, and who
-    /// allows the call. `changed`: local rules rewrote the input, which no server has seen.
+    /// allows the call. `changed`: local rules rewrote the input, which no server has seen. `allowed`:
+    /// they allow the call, for which no human need be bothered.
     pub(super) fn consult<'r>(
         &mut self,
         matches: &[Match<'r>],
         forwards: &'r [Rule],
         changed: bool,
+        allowed: bool,
     ) -> (Option<Map<String, Value>>, Vec<Allowed<'r>>) {
-        let wanted = self.wanted(matches, forwards);
+        let wanted = self.wanted(matches, forwards, allowed);
         if wanted.is_empty() {
             return (None, Vec::new());
         }
@@ -168,7 +171,12 @@ impl<'a> Judge<'a> {
     }
 
     /// The servers that rules name and those of `forwards`, each once.
-    fn wanted<'r>(&mut self, matches: &[Match<'r>], forwards: &'r [Rule]) -> Vec<Wanted<'a, 'r>> {
+    fn wanted<'r>(
+        &mut self,
+        matches: &[Match<'r>],
+        forwards: &'r [Rule],
+        allowed: bool,
+    ) -> Vec<Wanted<'a, 'r>> {
         let config = self.config;
         let mut out: Vec<Wanted<'a, 'r>> = Vec::new();
         let named = matches.iter().filter(|one| !one.observed).map(|one| one.rule);
@@ -179,7 +187,7 @@ impl<'a> Judge<'a> {
                 self.unanswered(rule, &format!("there is no [remote.{name}]"));
                 continue;
             };
-            if !remote.dialect.decides() {
+            if !remote.dialect.decides() || remote.human && (allowed || self.was_asked(rule)) {
                 continue;
             }
             if self.world.dry {
@@ -199,6 +207,11 @@ impl<'a> Judge<'a> {
         let bytes = self.world.stdin.to_vec();
         let (deadline, paths) = (self.world.deadline, self.world.paths);
         Request::new(self.event.clone(), bytes, deadline, paths)
+    }
+
+    /// A human is asked once about a call: before it is made, where that is wanted.
+    fn was_asked(&self, rule: &Rule) -> bool {
+        self.event.kind == Kind::PermissionRequest && rule.on.contains(Kind::PreToolUse)
     }
 
     /// Takes over what the server said, but for an allow; the input that it wants.

@@ -201,3 +201,42 @@ fn an_event_that_no_server_wants_leaves_no_trace_of_one() {
     assert!(server.seen().is_empty());
     assert!(!home.journal().contains("remotes") && !home.state().join("notes").exists());
 }
+
+#[test]
+fn a_human_is_bothered_once_about_a_call_and_not_where_rules_allow_it() {
+    let request = |command: &str| {
+        let mut payload = bash(command);
+        payload["hook_event_name"] = "PermissionRequest".into();
+        payload.as_object_mut().unwrap().shift_remove("tool_use_id");
+        payload
+    };
+    let rules =
+        "[rule.a]\ncommand = \"ls\"\nallow = \"fine\"\n[rule.hm]\ncommand = \"mv\"\nask = \"hm\"";
+    let config = |url: &str, events: &str| {
+        let config = forward(url, &format!("human = true\n{rules}"));
+        config.replace("retry_count = 2\n", "").replace("events = \"*\"", events)
+    };
+    let server = Server::start(vec![ok(r#"{"decision":"no"}"#)]);
+    let home = Home::new(&config(&server.url, "events = \"*\""));
+    assert_eq!(verdict(&home.hook(&bash("ls"))).0, "allow");
+    assert!(server.seen().is_empty(), "a local allow holds");
+    // Not where something else happens in the call, or a rule asks.
+    assert_eq!(verdict(&home.hook(&bash("ls && touch a"))).0, "deny");
+    assert_eq!(verdict(&home.hook(&bash("mv a b"))).0, "deny");
+    assert_eq!(server.seen().len(), 2);
+    assert_eq!(home.hook(&request("mv a b")), Value::Null);
+    assert_eq!(server.seen().len(), 2, "it was asked about that before the call");
+    // Where the dialog alone is its business, it is asked there.
+    let home = Home::new(&config(&server.url, "events = \"PermissionRequest\""));
+    home.hook(&bash("mv a b"));
+    assert_eq!(server.seen().len(), 2);
+    let answer = home.hook(&request("mv a b"));
+    assert_eq!(answer["hookSpecificOutput"]["decision"]["behavior"], "deny", "{answer}");
+    assert_eq!(server.seen().len(), 3);
+    // A server that is no human sees all of it.
+    let config = config(&server.url, "events = \"*\"").replace("human = true\n", "");
+    let home = Home::new(&config);
+    assert_eq!(verdict(&home.hook(&bash("ls"))).0, "deny");
+    home.hook(&request("mv a b"));
+    assert_eq!(server.seen().len(), 5);
+}
