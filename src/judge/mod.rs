@@ -23,6 +23,7 @@ use crate::script::Said;
 use crate::trust;
 use crate::verdict::{Answer, Verb};
 
+mod allow;
 mod commands;
 mod rewrite;
 mod servers;
@@ -107,10 +108,22 @@ struct Again {
 }
 
 impl Again {
+    fn form<'f, 'r>(&'f self, rules: &'f [&'r Rule], matches: &'f [Match<'r>]) -> Form<'f, 'r> {
+        Form { rules, matches, event: &self.event, analysis: &self.analysis }
+    }
+
     fn matches(&self, judge: &Judge<'_>) -> Vec<Match<'_>> {
         let rules: Vec<&Rule> = self.rules.iter().map(Rc::as_ref).collect();
         judge.matches_quietly(&rules, &self.event, &self.analysis)
     }
+}
+
+/// One form of the call: as it came, or rewritten; and what there is to judge it by.
+struct Form<'f, 'r> {
+    rules: &'f [&'r Rule],
+    matches: &'f [Match<'r>],
+    event: &'f Event,
+    analysis: &'f Analysis,
 }
 
 /// Judges the event.
@@ -148,7 +161,7 @@ impl<'a> Judge<'a> {
             // A plain deny is final: nothing is run for a call that will not happen.
             self.audit(&matches);
             self.tell_of(&matches, false);
-            self.conclude(rules, matches, self.event, self.analysis, &[]);
+            self.conclude(&self.form(rules, &matches), &[]);
             return self.out;
         }
         self.ask_circumstances(&mut matches);
@@ -170,11 +183,11 @@ impl<'a> Judge<'a> {
                 self.audit(&matches);
             } else {
                 let allowed = match &again {
-                    None => self.allowed(rules, &matches, self.event, self.analysis, &allows),
+                    None => self.allowed(&self.form(rules, &matches), &allows),
                     Some(again) => {
                         let matches = again.matches(&self);
                         let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
-                        self.allowed(&rules, &matches, &again.event, &again.analysis, &allows)
+                        self.allowed(&again.form(&rules, &matches), &allows)
                     }
                 };
                 let (input, servers) = self.consult(&matches, &forwards, again.is_some(), allowed);
@@ -183,16 +196,24 @@ impl<'a> Judge<'a> {
             }
         }
         match again {
-            None => self.conclude(rules, matches, self.event, self.analysis, &allows),
+            None => self.conclude(&self.form(rules, &matches), &allows),
             Some(again) => {
                 self.out.answer.input = Some(again.input.clone());
                 let matches = again.matches(&self);
                 self.tell_of(&matches, false);
                 let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
-                self.conclude(&rules, matches, &again.event, &again.analysis, &allows);
+                self.conclude(&again.form(&rules, &matches), &allows);
             }
         }
         self.out
+    }
+
+    /// The call as it came.
+    fn form<'f, 'r>(&self, rules: &'f [&'r Rule], matches: &'f [Match<'r>]) -> Form<'f, 'r>
+    where
+        'a: 'f,
+    {
+        Form { rules, matches, event: self.event, analysis: self.analysis }
     }
 
     /// The call with another input. Deny and ask judge both inputs, allow only the new one.
@@ -362,18 +383,11 @@ impl<'a> Judge<'a> {
     }
 
     /// Combines everything into the answer.
-    fn conclude(
-        &mut self,
-        rules: &[&Rule],
-        matches: Vec<Match<'_>>,
-        event: &Event,
-        analysis: &Analysis,
-        outside: &[Allowed<'_>],
-    ) {
-        self.stops(&matches, event, analysis);
+    fn conclude(&mut self, form: &Form<'_, '_>, outside: &[Allowed<'_>]) {
+        self.stops(form.matches, form.event, form.analysis);
         self.ask_about_broken_config();
         if self.voices.is_empty() {
-            self.allow(rules, &matches, event, analysis, outside);
+            self.allow(form, outside);
         }
         let mut best: Option<&Voice> = None;
         for voice in &self.voices {
@@ -390,84 +404,8 @@ impl<'a> Judge<'a> {
                 self.out.answer.input = None;
             }
         }
-        self.count_stops(&matches);
+        self.count_stops(form.matches);
         self.tell_anyway();
-    }
-
-    /// Do local rules alone allow it? Nothing of the question stays.
-    fn allowed(
-        &mut self,
-        rules: &[&Rule],
-        matches: &[Match<'_>],
-        event: &Event,
-        analysis: &Analysis,
-        outside: &[Allowed<'_>],
-    ) -> bool {
-        let broken = self.config.broken.iter().any(|(kinds, _)| kinds.contains(event.kind));
-        if broken || !self.voices.is_empty() {
-            return false;
-        }
-        self.stops(matches, event, analysis);
-        if self.voices.is_empty() {
-            self.allow(rules, matches, event, analysis, outside);
-        }
-        let voices = std::mem::take(&mut self.voices);
-        voices.iter().any(|voice| voice.verb == Verb::Allow)
-    }
-
-    fn allow(
-        &mut self,
-        rules: &[&Rule],
-        matches: &[Match<'_>],
-        event: &Event,
-        analysis: &Analysis,
-        outside: &[Allowed<'_>],
-    ) {
-        let known: Vec<usize> = (0..analysis.effects.len())
-            .filter(|at| analysis.effects[*at].grade != effect::Grade::Unknown)
-            .collect();
-        let from_outside: Vec<Match<'_>> = outside
-            .iter()
-            .map(|one| Match {
-                rule: one.rule,
-                effects: known.clone(),
-                whole: true,
-                unknown: false,
-                verb: Some(Verb::Allow),
-                observed: false,
-            })
-            .collect();
-        let allows: Vec<&Match<'_>> = matches
-            .iter()
-            .filter(|one| !one.observed && one.verb() == Some(Verb::Allow))
-            .chain(&from_outside)
-            .collect();
-        if allows.is_empty() {
-            return;
-        }
-        let case = self.case(event, analysis);
-        // Rules that would stop, were they enforced here.
-        let others: Vec<&Rule> =
-            rules.iter().copied().filter(|rule| !rule.observe && !self.world.paused).collect();
-        if !case.covered(&allows, &others) {
-            return;
-        }
-        if let Some(one) = engine::strongest(allows.iter().copied()) {
-            let said = outside.iter().find(|said| std::ptr::eq(said.rule, one.rule));
-            let reason = match (&one.rule.verdict, said) {
-                (Some((Verb::Allow, template)), _) => {
-                    template.fill(&self.values_of(event, analysis, one, None, None))
-                }
-                (_, Some(said)) if !said.reason.is_empty() => said.reason.clone(),
-                _ => "The server allows it.".into(),
-            };
-            self.voices.push(Voice {
-                verb: Verb::Allow,
-                layer: one.rule.layer(),
-                rule: one.rule.name(),
-                reason,
-            });
-        }
     }
 
     /// A file that cannot be used makes the calls that its rules could be about an ask.

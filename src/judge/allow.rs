@@ -1,0 +1,73 @@
+//! Allows in the judgement: whether those of rules, hook scripts and servers cover a call.
+
+use super::{Allowed, Form, Judge, Voice};
+use crate::effect;
+use crate::engine::{self, Match};
+use crate::rule::Rule;
+use crate::verdict::Verb;
+
+impl Judge<'_> {
+    /// Do local rules alone allow it? Nothing of the question stays.
+    pub(super) fn allowed(&mut self, form: &Form<'_, '_>, outside: &[Allowed<'_>]) -> bool {
+        let broken = self.config.broken.iter().any(|(kinds, _)| kinds.contains(form.event.kind));
+        if broken || !self.voices.is_empty() {
+            return false;
+        }
+        self.stops(form.matches, form.event, form.analysis);
+        if self.voices.is_empty() {
+            self.allow(form, outside);
+        }
+        let voices = std::mem::take(&mut self.voices);
+        voices.iter().any(|voice| voice.verb == Verb::Allow)
+    }
+
+    /// Speaks the allow of this form, where allows cover all of it.
+    pub(super) fn allow(&mut self, form: &Form<'_, '_>, outside: &[Allowed<'_>]) {
+        let Form { rules, matches, event, analysis } = *form;
+        let known: Vec<usize> = (0..analysis.effects.len())
+            .filter(|at| analysis.effects[*at].grade != effect::Grade::Unknown)
+            .collect();
+        let from_outside: Vec<Match<'_>> = outside
+            .iter()
+            .map(|one| Match {
+                rule: one.rule,
+                effects: known.clone(),
+                whole: true,
+                unknown: false,
+                verb: Some(Verb::Allow),
+                observed: false,
+            })
+            .collect();
+        let allows: Vec<&Match<'_>> = matches
+            .iter()
+            .filter(|one| !one.observed && one.verb() == Some(Verb::Allow))
+            .chain(&from_outside)
+            .collect();
+        if allows.is_empty() {
+            return;
+        }
+        let case = self.case(event, analysis);
+        // Rules that would stop, were they enforced here.
+        let others: Vec<&Rule> =
+            rules.iter().copied().filter(|rule| !rule.observe && !self.world.paused).collect();
+        if !case.covered(&allows, &others) {
+            return;
+        }
+        if let Some(one) = engine::strongest(allows.iter().copied()) {
+            let said = outside.iter().find(|said| std::ptr::eq(said.rule, one.rule));
+            let reason = match (&one.rule.verdict, said) {
+                (Some((Verb::Allow, template)), _) => {
+                    template.fill(&self.values_of(event, analysis, one, None, None))
+                }
+                (_, Some(said)) if !said.reason.is_empty() => said.reason.clone(),
+                _ => "The server allows it.".into(),
+            };
+            self.voices.push(Voice {
+                verb: Verb::Allow,
+                layer: one.rule.layer(),
+                rule: one.rule.name(),
+                reason,
+            });
+        }
+    }
+}
