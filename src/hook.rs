@@ -7,6 +7,7 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::agent::{self, Agent, Output};
@@ -110,13 +111,13 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let options = Options::parse(args);
     answer_panics(&options);
     for what in &options.unknown {
-        eprintln!("hookctl hook: not understood: {what}");
+        complain(&format!("hookctl hook: not understood: {what}"));
     }
     let deadline = options.deadline(start);
     let bytes = read_stdin(deadline);
     let (output, mut line, journal, told) = handle(&options, &bytes, start, deadline);
     if options.debug {
-        eprintln!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default());
+        complain(&format!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default()));
     }
     let status = print(&output);
     if let Some(told) = told {
@@ -380,8 +381,20 @@ fn readable(deadline: Instant) -> bool {
     Instant::now() < deadline
 }
 
-/// Prints the answer and returns the exit status. A reader that is gone changes nothing.
+/// Says it on stderr, where somebody listens.
+fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// The exit status, once there was an answer.
+static ANSWERED: OnceLock<u8> = OnceLock::new();
+
+/// Prints the answer and returns the exit status: once, whatever happens after it. A reader that is
+/// gone changes nothing.
 fn print(output: &Output) -> u8 {
+    if ANSWERED.set(output.status).is_err() {
+        return ANSWERED.get().copied().unwrap_or_default();
+    }
     if !output.stdout.is_empty() {
         let mut text = output.stdout.clone();
         text.push('\n');

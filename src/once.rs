@@ -45,10 +45,23 @@ pub fn claim(notes: &Path, key: &str, window: Duration, deadline: Instant) -> Cl
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(_) => return Claim::First(None),
         }
-        let age = age(&path);
-        if age.is_none_or(|age| age > window) {
-            // Left over: take it away and try again.
-            let _ = fs::remove_file(&path);
+        if age(&path).is_none_or(|age| age > window) {
+            // Left over: take it away and try again. Somebody else may just have done both, so what
+            // was taken is looked at once more.
+            let aside = notes.join(format!("stale-{key}-{}", std::process::id()));
+            match fs::rename(&path, &aside) {
+                Ok(()) if age(&aside).is_some_and(|age| age <= window) => {
+                    let _ = fs::hard_link(&aside, &path);
+                }
+                Ok(()) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                // It stays: nobody can be told apart here.
+                Err(_) => return Claim::First(None),
+            }
+            let _ = fs::remove_file(aside);
+            if Instant::now() >= deadline {
+                return Claim::First(None);
+            }
             continue;
         }
         while Instant::now() < deadline {
@@ -118,6 +131,19 @@ fn sweep(notes: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_note_that_cannot_be_taken_away_ends_it() {
+        // A directory in its place can be neither read nor replaced; what is old stays old.
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("once-k");
+        fs::create_dir(&path).unwrap();
+        let soon = Instant::now() + Duration::from_secs(5);
+        let claimed = claim(dir.path(), "k", Duration::ZERO, soon);
+        assert!(matches!(claimed, Claim::First(_)));
+        assert!(Instant::now() < soon);
+    }
 
     #[test]
     fn the_second_gets_what_the_first_left() {

@@ -68,7 +68,9 @@ impl<'a> Judge<'a> {
         let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
         let request = Arc::new(self.request());
         let answers = remote::ask(&request, &remotes, self.world.paths);
-        let mut input = None;
+        // What of the voices so far only local rules and scripts said.
+        let local = self.voices.len();
+        let mut input: Option<(&Rule, Map<String, Value>)> = None;
         let mut allows = Vec::new();
         let mut approved = None;
         for (one, asked) in wanted.iter().zip(answers) {
@@ -86,7 +88,7 @@ impl<'a> Judge<'a> {
                         let why = "Two servers change the input of this call.".to_string();
                         self.voice(rule, Verb::Deny, why);
                     }
-                    input = new.or(input);
+                    input = new.map(|new| (rule, new)).or(input);
                     match verb {
                         Some(Verb::Allow) if one.remote.human => approved = Some((rule, reason)),
                         Some(Verb::Allow) => allows.push(Allowed { rule, reason }),
@@ -96,13 +98,21 @@ impl<'a> Judge<'a> {
                 Err(why) => one.rules.iter().for_each(|rule| self.unanswered(rule, &why)),
             }
         }
-        if let Some((rule, reason)) = approved {
-            // The human has been asked; the administrator's questions are not theirs to answer.
-            self.voices.retain(|one| one.verb != Verb::Ask || one.layer == Layer::Managed);
+        // Nobody has allowed what another server made of the input.
+        let seen = |rule: &Rule| input.as_ref().is_none_or(|(by, _)| std::ptr::eq(*by, rule));
+        allows.retain(|one: &Allowed<'_>| seen(one.rule));
+        if let Some((rule, reason)) = approved.filter(|(rule, _)| seen(rule)) {
+            // The human has been asked; neither the administrator's questions nor another server's
+            // are theirs to answer.
+            let mut at = 0;
+            self.voices.retain(|one| {
+                at += 1;
+                at > local || one.verb != Verb::Ask || one.layer == Layer::Managed
+            });
             self.approved = true;
             self.voice(rule, Verb::Allow, reason);
         }
-        (input, allows)
+        (input.map(|(_, input)| input), allows)
     }
 
     /// Is a server asked about this event whatever the rules say?
@@ -298,7 +308,6 @@ impl<'a> Judge<'a> {
 
     /// Has a human at a server said yes to what this rule asks about?
     pub(super) fn is_approved(&self, one: &Match<'_>) -> bool {
-        let locked = one.rule.lock && one.rule.layer() == Layer::Managed;
-        self.approved && one.verb() == Some(Verb::Ask) && !locked
+        self.approved && one.verb() == Some(Verb::Ask) && one.rule.layer() != Layer::Managed
     }
 }

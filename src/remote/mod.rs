@@ -284,6 +284,8 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
     if let Claim::Done(bytes) = &claim
         && let Ok(asked) = serde_json::from_slice(bytes)
     {
+        // The answer is read against it: here, where the time is watched.
+        request.view(remote.send);
         return asked;
     }
     let breaker = Breaker::of(&paths.state, remote);

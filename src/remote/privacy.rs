@@ -188,7 +188,7 @@ impl Veil {
 
     fn mark(&self, mark: &mut Value) -> bool {
         match mark {
-            Value::Object(map) if self.send == Send::Hash => {
+            Value::Object(map) if self.send != Send::Full => {
                 map.iter_mut().fold(false, |differs, (key, value)| {
                     let shown = MARKS.contains(&key.as_str());
                     differs | if shown { redact::json(value) } else { hide(value) }

@@ -10,6 +10,9 @@ use crate::event::Event;
 use crate::redact::MASK;
 use crate::rule::file::remote::Send;
 
+/// How much of either end of a stand-in is told from the text around it, in bytes.
+const PIECE: usize = 4;
+
 /// Puts what was not shown back into what the server changed.
 ///
 /// # Errors
@@ -70,7 +73,9 @@ impl Back {
                     // They may have stood there from the first.
                     true => self.stand_ins(&new) > self.stand_ins(own),
                     false => {
-                        self.stand_ins(&new) > 0 || new.to_ascii_lowercase().contains("redacted")
+                        self.stand_ins(&new) > 0
+                            || self.has_piece(&new, seen)
+                            || new.to_ascii_lowercase().contains("redacted")
                     }
                 };
                 if lost { Err(self.why()) } else { Ok(Value::String(new)) }
@@ -112,6 +117,19 @@ impl Back {
     }
 
     /// How often something stands in the text for what was not shown.
+    /// Is there a piece of what stood there for the own text? Servers cut texts, too.
+    fn has_piece(&self, text: &str, seen: &str) -> bool {
+        let ends = |whole: &str| {
+            let (first, last) =
+                (whole.get(..PIECE), whole.get(whole.len().saturating_sub(PIECE)..));
+            first.into_iter().chain(last).map(str::to_ascii_lowercase).collect::<Vec<_>>()
+        };
+        let text = text.to_ascii_lowercase();
+        let whole = self.stand_ins(seen) > 0 && !seen.contains(MASK);
+        let pieces = ends(MASK).into_iter().chain(if whole { ends(seen) } else { Vec::new() });
+        pieces.into_iter().any(|piece| text.contains(&piece))
+    }
+
     fn stand_ins(&self, text: &str) -> usize {
         let text = text.to_ascii_lowercase();
         let mut count = text.matches(MASK).count();

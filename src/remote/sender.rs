@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::event::{Event, Kind};
 use crate::journal;
 use crate::paths::Paths;
+use crate::rule::Layer;
 use crate::rule::file::Remote;
 
 /// How long a human's sender waits for one that is at work already.
@@ -173,8 +174,13 @@ impl<'a> Run<'a> {
             .configs
             .entry(message.root.clone())
             .or_insert_with(|| Config::load(self.paths, Path::new(&message.root), None));
-        let mut remotes = config.remotes().map(|(_, remote)| remote);
-        let Some(remote) = remotes.find(|remote| remote.name == message.remote) else {
+        // Neither a server of somebody else's with the same name, nor one that is to get less now.
+        let meant = |(layer, remote): &(Layer, &Remote)| {
+            remote.name == message.remote
+                && layer.is_project() == message.project
+                && remote.send as u8 <= message.send
+        };
+        let Some((_, remote)) = config.remotes().find(meant) else {
             let (name, dir) = (&message.remote, self.spool.dir().display());
             let gone = || format!("there is no [remote.{name}]; to give them up, delete {dir}");
             return Err(config.broken.first().map_or_else(gone, |(_, why)| why.clone()));

@@ -38,6 +38,10 @@ pub struct Message {
     pub remote: String,
     /// The project whose files say what the server is.
     pub root: String,
+    /// It is the project's own, not the user's or the administrator's.
+    pub project: bool,
+    /// How much of an event it was to get, as a number: more is less.
+    pub send: u8,
     /// The event's name.
     pub event: String,
     /// The request's body.
@@ -234,6 +238,8 @@ mod tests {
             time: 1,
             remote: "x".into(),
             root: "/p".into(),
+            project: false,
+            send: 0,
             event: "Stop".into(),
             body: "b".repeat(size),
         }

@@ -20,7 +20,7 @@ use crate::rule::file::Remote;
 use crate::verdict::Verb;
 
 /// How long the second registration of hookctl waits for the first to have told the servers.
-const SECOND: Duration = Duration::from_millis(200);
+const SECOND: Duration = Duration::from_secs(2);
 
 /// An event and the servers that are to be told how it ended.
 #[derive(Debug)]
@@ -30,8 +30,6 @@ pub struct Told {
     /// The project whose files say what the servers are.
     root: PathBuf,
     paths: Paths,
-    /// The event's name among the notes.
-    key: String,
 }
 
 impl Told {
@@ -59,7 +57,6 @@ impl Told {
         let bytes = world.stdin.to_vec();
         let request = Request::new(event.clone(), bytes, world.deadline, world.paths);
         Some(Told {
-            key: key(&event.name, world.stdin, "tell"),
             request: Request { mark: Some(mark), ..request },
             remotes: remotes.collect(),
             root: PathBuf::from(&world.place.project),
@@ -72,14 +69,16 @@ impl Told {
     pub fn queue(self, line: &mut journal::Line) {
         let named = self.request.event.str("tool_use_id").is_some();
         let window = Duration::from_millis(if named { 5_000 } else { 700 });
-        let claim = once::claim(&self.paths.notes(), &self.key, window, Instant::now() + SECOND);
-        if matches!(claim, Claim::Done(_)) {
-            return;
-        }
         let mut send = false;
+        let event = &self.request.event.name;
         for (layer, remote) in &self.remotes {
+            let key = key(event, &self.request.bytes, &format!("tell {remote:?}"));
+            let claim = once::claim(&self.paths.notes(), &key, window, Instant::now() + SECOND);
+            if matches!(claim, Claim::Done(_)) {
+                continue;
+            }
             let spool = Spool::of(&self.paths.spool(), *layer, &remote.name, &self.root);
-            let cause = match spool.put(&self.message(remote)) {
+            let cause = match spool.put(&self.message(*layer, remote)) {
                 Ok(0) => String::new(),
                 Ok(gone) => format!("the spool is full: its oldest were dropped: {gone}"),
                 Err(why) => format!("not told: {why}"),
@@ -95,14 +94,14 @@ impl Told {
                 cause,
                 ..journal::Remote::default()
             });
+            claim.done(b"told");
         }
-        claim.done(b"told");
         if send && let Err(error) = sender::start(&self.paths) {
             line.notes.push(format!("no sender could be started: {error}; run `hookctl flush`"));
         }
     }
 
-    fn message(&self, remote: &Remote) -> Message {
+    fn message(&self, layer: Layer, remote: &Remote) -> Message {
         let body = super::body(&self.request, remote);
         Message {
             id: self.request.id.clone(),
@@ -111,6 +110,8 @@ impl Told {
             root: self.root.to_string_lossy().into_owned(),
             event: self.request.event.name.clone(),
             body: String::from_utf8_lossy(&body).into_owned(),
+            project: layer.is_project(),
+            send: remote.send as u8,
         }
     }
 }

@@ -240,3 +240,54 @@ fn a_human_is_bothered_once_about_a_call_and_not_where_rules_allow_it() {
     home.hook(&request("mv a b"));
     assert_eq!(server.seen().len(), 5);
 }
+
+/// Two servers about one call, each with its answer and settings.
+fn two(first: (&str, &str), second: (&str, &str), rules: &str) -> Home {
+    let start = |answer: &str| Server::start(vec![ok(answer)]);
+    let (a, b) = (start(first.1), start(second.1));
+    let config = format!(
+        "[remote.a]\nurl = \"{}\"\nevents = \"PreToolUse\"\n{}\n\
+         [remote.b]\nurl = \"{}\"\nevents = \"PreToolUse\"\n{}\n{rules}",
+        a.url, first.0, b.url, second.0
+    );
+    Home::new(&config)
+}
+
+#[test]
+fn sx_04_an_allow_is_for_the_input_that_its_server_saw() {
+    let touch = r#"{"decision":"modify","modified_data":{"tool_input":{"command":"touch x"}}}"#;
+    let rules = "[rule.t]\ncommand = \"touch\"\nask = \"t\"";
+    let human = ("human = true\non_allow = \"allow\"", r#"{"decision":"yes"}"#);
+    assert_eq!(verdict(&two(human, ("", touch), rules).hook(&bash("ls"))).0, "ask");
+    let plain = ("on_allow = \"allow\"", r#"{"decision":"allow"}"#);
+    let answer = two(plain, ("", touch), "").hook(&bash("ls"));
+    assert_eq!(verdict(&answer).0, "", "{answer}");
+    assert_eq!(answer["hookSpecificOutput"]["updatedInput"]["command"], "touch x");
+    // Its own is.
+    let own = r#"{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"touch x"}}}"#;
+    let answer = two(("human = true", own), ("", "{}"), rules).hook(&bash("ls"));
+    assert_eq!(verdict(&answer).0, "allow", "{answer}");
+}
+
+#[test]
+fn sx_04_a_human_answers_no_other_servers_question() {
+    let human = ("human = true\non_allow = \"allow\"", r#"{"decision":"yes"}"#);
+    let asks = ("", r#"{"decision":"ask","reason":"b"}"#);
+    assert_eq!(verdict(&two(human, asks, "").hook(&bash("ls"))).0, "ask");
+    assert_eq!(verdict(&two(asks, human, "").hook(&bash("ls"))).0, "ask");
+    let rule = "[rule.r]\ncommand = \"ls\"\nremote = \"dead\"\n\
+                [remote.dead]\nurl = \"http://127.0.0.1:1/\"\nretry_count = 0";
+    assert_eq!(verdict(&two(human, ("", "{}"), rule).hook(&bash("ls"))).0, "ask");
+}
+
+#[test]
+#[cfg(unix)]
+fn nobody_listens_on_stderr() {
+    let home = Home::new("[rule.no]\ncommand = \"ls\"\ndeny = \"no\"");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = home.command(&["hook", "--debug", "--frob"]);
+    let child = command.stderr(writer).spawn().unwrap();
+    let answer = answer_of(&finish(child, &bash("ls").to_string()));
+    assert_eq!(verdict(&answer).0, "deny");
+}

@@ -255,3 +255,26 @@ fn sx_15_a_payload_of_many_megabytes_is_looked_over_in_time() {
         assert_eq!(verdict(&answer).1, "seen [user:remote.x]");
     }
 }
+
+#[test]
+fn sx_07_half_a_mask_is_a_mask() {
+    for (piece, what) in [("[redact", "its beginning"), ("dacted]", "its end")] {
+        let (answer, home) = changed("hooks-server", "fail_open = false", |input| {
+            let text = input["content"].as_str().unwrap().replace("[redacted]", piece);
+            input["content"] = json!(text);
+        });
+        assert_eq!(verdict(&answer).0, "deny", "{what}: {answer}");
+        assert!(home.remote()["cause"].as_str().unwrap().contains("secret"), "{what}");
+    }
+}
+
+#[test]
+fn sx_07_a_summary_shows_no_reason() {
+    let server = Server::start(vec![ok("")]);
+    let rule = "[rule.no]\ntool = \"Write\"\ndeny = \"not this: {input.content}\"";
+    let more = format!("send = \"summary\"\naudit = true\n{rule}");
+    let home = Home::new(&forward(&server.url, &more));
+    assert_eq!(verdict(&home.hook(&write())).0, "deny");
+    let body = String::from_utf8(server.seen_when(1)[0].body.clone()).unwrap();
+    assert!(!body.contains("not this") && body.contains("user:no"), "{body}");
+}

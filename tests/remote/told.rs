@@ -440,3 +440,50 @@ fn nothing_dry_tells_and_check_knows_what_is_not_asked() {
     assert!(String::from_utf8_lossy(&said.stdout).contains("only told"), "{said:?}");
     assert_eq!(server.seen()[0].json()["decision"], "test");
 }
+
+#[test]
+fn a_slow_human_who_is_told_does_not_hold_up_the_rest() {
+    let server = Server::start(vec![Play::Stall]);
+    let rule = "[rule.no]\ncommand = \"echo\"\ndeny = \"no\"";
+    let config = format!(
+        "[remote.x]\nurl = \"{}\"\nevents = \"*\"\nhuman = true\naudit = true\ntimeout_ms = 100\n\
+         deadline_ms = 200\n{rule}",
+        server.url
+    );
+    let home = Home::new(&config);
+    home.hook(&call(0));
+    wait_for_breaker(&home);
+    home.hook(&call(1));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(server.seen().len(), 1, "it is left alone for a while");
+}
+
+#[test]
+fn a_message_goes_to_no_other_server_of_that_name() {
+    let home = home_with_waiting(2);
+    let server = Server::start(vec![ok("")]);
+    // It is to get less than what waits holds.
+    home.configure(&told("webhook", &server.url, "send = \"hash\""));
+    let (code, said) = home.flush();
+    assert_eq!(code, 1, "{said}");
+    assert!(server.seen().is_empty(), "{said}");
+    home.configure(&told("webhook", &server.url, ""));
+    assert_eq!(home.flush(), (0, "x: 2 sent\n".into()));
+}
+
+#[test]
+fn sx_07_the_path_of_a_webhook_is_its_key() {
+    let server = Server::start(vec![ok("")]);
+    let url = format!("{}/T0/B0/s3cretpath", server.url);
+    let home = Home::new(&told("webhook", &url, ""));
+    home.hook(&call(0));
+    server.seen_when(1);
+    assert!(server.seen()[0].head.contains("/T0/B0/s3cretpath"));
+    let shown = ["status", "log", "ping"].map(|word| {
+        let args = if word == "ping" { vec!["ping", "x"] } else { vec![word] };
+        String::from_utf8(home.run(&args, "").stdout).unwrap()
+    });
+    for text in shown.iter().chain([&home.journal()]) {
+        assert!(!text.contains("s3cretpath"), "{text}");
+    }
+}

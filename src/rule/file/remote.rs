@@ -242,6 +242,8 @@ pub(super) fn read_remote(
             r.unknown_key(key.get_ref(), key.span(), REMOTE_KEYS.iter().map(|(key, _)| *key));
         }
     }
+    let private = out.dialect == Dialect::Webhook;
+    out.urls.iter_mut().for_each(|url| url.private = private);
     if let Some(path) = out.dialect.path() {
         out.urls = out.urls.into_iter().map(|url| url.or_path(path)).collect();
     }

@@ -8,7 +8,8 @@ use toml::de::DeValue;
 use crate::act;
 use crate::rule::reader::Reader;
 
-/// A command. A relative program is meant from the file's directory; a project's file has to say where.
+/// A command; a relative program is meant from the file's directory. A project's file has none: what was
+/// read when it was trusted would say nothing of what the command runs later.
 pub(super) fn command(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<String> {
     let (text, span) = r.string(value)?;
     if text.trim().is_empty() {
@@ -17,12 +18,16 @@ pub(super) fn command(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Optio
     }
     match &r.base {
         Some(base) => Some(act::with_base(&text, base)),
-        None if text.starts_with('.') => {
-            let message = format!("`{text}` is no absolute path");
-            r.fault("bad-path", message, Some("begin it with / or ~/".into()), span);
+        None => {
+            let message = "a project's file names no command for a secret".to_string();
+            r.fault(
+                "bad-remote",
+                message,
+                Some("write the server into your own file".into()),
+                span,
+            );
             None
         }
-        None => Some(text),
     }
 }
 

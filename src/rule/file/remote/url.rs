@@ -9,31 +9,39 @@ pub struct Url {
     pub text: String,
     /// Its host is this machine.
     pub loopback: bool,
+    /// Its path is a key: whoever knows a webhook's address may use it.
+    pub private: bool,
 }
 
 impl Url {
-    /// Without the query, which may hold what nobody else should read.
+    /// As it may be shown: without the query, which may hold what nobody else should read, and without
+    /// a path that does.
     pub fn endpoint(&self) -> &str {
-        self.text.split(['?', '#']).next().unwrap_or_default()
+        let end = if self.private { self.before_path() } else { self.before_query() };
+        &self.text[..end]
     }
 
     /// Its path, empty where it names none.
     pub(super) fn path(&self) -> &str {
-        &self.text[self.before_path()..self.endpoint().len()]
+        &self.text[self.before_path()..self.before_query()]
     }
 
     /// With that path, where it names none.
     pub(super) fn or_path(mut self, path: &str) -> Url {
         if matches!(self.path(), "" | "/") {
-            let (from, to) = (self.before_path(), self.endpoint().len());
+            let (from, to) = (self.before_path(), self.before_query());
             self.text.replace_range(from..to, path);
         }
         self
     }
 
+    fn before_query(&self) -> usize {
+        self.text.find(['?', '#']).unwrap_or(self.text.len())
+    }
+
     /// Where the path begins.
     fn before_path(&self) -> usize {
-        let endpoint = self.endpoint();
+        let endpoint = &self.text[..self.before_query()];
         let host = endpoint.find("://").map_or(0, |at| at + 3);
         endpoint[host..].find('/').map_or(endpoint.len(), |at| host + at)
     }
@@ -70,7 +78,7 @@ impl Url {
         }
         let loopback = host.eq_ignore_ascii_case("localhost")
             || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-        Ok(Url { text: text.to_string(), loopback })
+        Ok(Url { text: text.to_string(), loopback, private: false })
     }
 }
 
