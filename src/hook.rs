@@ -28,6 +28,7 @@ use crate::verdict::Verb;
 /// The largest payload that is judged, in bytes; more is read and dropped.
 pub const LARGEST: usize = 16 << 20;
 /// An agent that says nothing more for this long has said everything.
+#[cfg(unix)]
 const IDLE: Duration = Duration::from_secs(5);
 
 /// The flags of `hookctl hook`.
