@@ -3,14 +3,20 @@
 use std::fs;
 use std::path::Path;
 
-/// The rows of groups S0 (install), S1 (servers), S2, S3, S4 and SX that are about decisions, Claude
+/// The rows of groups S0 (cdev and install), S1 (servers), S2, S3, S4 and SX that are about decisions, Claude
 /// Code and managing it. The others come with further dialects and agents.
 fn rows() -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     let mut group = |name: &str, numbers: &[u32]| {
         rows.extend(numbers.iter().map(|number| format!("{name}-{number:02}")));
     };
-    group("S0", &(22..=28).collect::<Vec<_>>());
+    group(
+        "S0",
+        &[
+            2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+            30,
+        ],
+    );
     group("S1", &(1..=40).collect::<Vec<_>>());
     group("S2", &(1..=32).collect::<Vec<_>>());
     group(

@@ -17,6 +17,8 @@ use crate::rule::file::Remote;
 use crate::rule::file::server::{self, Typed};
 use crate::verdict::{Answer, Verb};
 
+/// How long a server may take to say how it is.
+const HEALTH: Duration = Duration::from_secs(2);
 /// What an address gets at least, when those before it used up the server's time.
 const LEAST: Duration = Duration::from_millis(100);
 
@@ -48,7 +50,20 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
         let start = Instant::now();
         let left = request.deadline.saturating_duration_since(start);
         let timeout = remote.timeout.min(left.max(LEAST));
-        let came = http::post(remote, &request.home, url, &credentials, &body, timeout);
+        if transport::has_health(remote) {
+            let came = transport::health(remote, &request, url, start + timeout.min(HEALTH));
+            let ms = start.elapsed().as_millis();
+            let line = match came {
+                Ok(status) => format!("up, HTTP {status} after {ms} ms: nobody is asked"),
+                Err(failure) => {
+                    exit = Exit::Found;
+                    format!("down after {ms} ms: {}", failure.cause)
+                }
+            };
+            out.push_str(&format!("{}  {}\n", url.endpoint(), visible(&line)));
+            continue;
+        }
+        let came = http::send(remote, &request.home, url, &credentials, Some(&body), timeout);
         let ms = start.elapsed().as_millis();
         let line = match came.map_err(|failure| failure.cause).and_then(|answer| {
             let status = answer.status;

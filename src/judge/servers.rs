@@ -15,6 +15,7 @@ use crate::journal;
 use crate::remote::reply::{Reply, fails_closed};
 use crate::remote::{self, Asked, Request};
 use crate::rule::file::Remote;
+use crate::rule::file::remote::Dialect;
 use crate::rule::{Layer, Otherwise, Rule};
 use crate::verdict::Verb;
 
@@ -33,7 +34,7 @@ impl<'a> Judge<'a> {
         let kind = self.event.kind;
         let all = self.config.remotes();
         let wanted = all.filter(|(_, one)| {
-            one.dialect.decides() && one.events.contains(kind) && !self.world.paused
+            one.dialect.asks(kind) && one.events.contains(kind) && !self.world.paused
         });
         wanted
             .map(|(layer, one)| Rule {
@@ -118,7 +119,7 @@ impl<'a> Judge<'a> {
     /// Is a server asked about this event whatever the rules say?
     pub(super) fn asks_anyway(&self) -> bool {
         let kind = self.event.kind;
-        self.config.remotes().any(|(_, one)| one.dialect.decides() && one.events.contains(kind))
+        self.config.remotes().any(|(_, one)| one.dialect.asks(kind) && one.events.contains(kind))
     }
 
     /// A local rule denies, so that nobody is asked: who wanted to be, and audits, is told.
@@ -128,7 +129,8 @@ impl<'a> Judge<'a> {
             let mut fired = matches.iter().filter(|one| !one.observed);
             fired.any(|one| one.rule.remote.as_ref() == Some(&remote.name))
         };
-        for (_, remote) in config.remotes().filter(|(_, remote)| remote.audit) {
+        let audits = |remote: &Remote| remote.audit && !remote.dialect.is_live();
+        for (_, remote) in config.remotes().filter(|(_, remote)| audits(remote)) {
             let asked = remote.events.contains(kind) && !self.world.paused;
             if remote.dialect.decides() && (asked || named(remote)) {
                 self.mark_told(&remote.name);
@@ -140,7 +142,7 @@ impl<'a> Judge<'a> {
     pub(super) fn asks(&self, rule: &Rule) -> bool {
         let Some(name) = &rule.remote else { return false };
         let mut remotes = self.config.remotes();
-        !remotes.any(|(_, one)| one.name == *name && !one.dialect.decides())
+        !remotes.any(|(_, one)| one.name == *name && one.dialect.tells(self.event.kind))
     }
 
     /// The rules that fired name servers which are told, not asked. `sure`: it is known of all that
@@ -149,8 +151,10 @@ impl<'a> Judge<'a> {
         let fired =
             |one: &&Match<'_>| !one.observed && (sure || one.rule.conditions.when.run.is_none());
         for rule in matches.iter().filter(fired).map(|one| one.rule) {
-            if let Some(name) = rule.remote.as_deref().filter(|_| !self.asks(rule)) {
-                self.mark_told(name);
+            let named = |one: &Remote| rule.remote.as_ref() == Some(&one.name);
+            let mut remotes = self.config.remotes().map(|(_, one)| one);
+            if let Some(one) = remotes.find(|one| named(one) && remote::tells(one, self.event)) {
+                self.mark_told(&one.name);
             }
         }
     }
@@ -160,7 +164,11 @@ impl<'a> Judge<'a> {
         let (config, kind, verb) = (self.config, self.event.kind, self.out.answer.verb);
         for (_, remote) in config.remotes() {
             let wants = remote.verdicts.is_empty() || remote.verdicts.contains(&verb);
-            if !remote.dialect.decides() && remote.events.contains(kind) && wants {
+            // A call that goes ahead.
+            let starts =
+                remote.tool_start && kind == Kind::PreToolUse && !verb.is_some_and(Verb::stops);
+            let tells = remote::tells(remote, self.event) || starts;
+            if tells && remote.events.contains(kind) && wants {
                 self.mark_told(&remote.name);
             }
         }
@@ -197,7 +205,13 @@ impl<'a> Judge<'a> {
                 self.unanswered(rule, &format!("there is no [remote.{name}]"));
                 continue;
             };
-            if !remote.dialect.decides() || remote.human && (allowed || self.was_asked(rule)) {
+            if remote.dialect.tells(self.event.kind)
+                || remote.human && (allowed || self.was_asked(rule))
+            {
+                continue;
+            }
+            if !remote.dialect.asks(self.event.kind) {
+                self.unanswered(rule, &format!("it is not asked about {}", self.event.name));
                 continue;
             }
             if self.world.dry {
@@ -266,10 +280,15 @@ impl<'a> Judge<'a> {
             return;
         }
         let server = rule.remote.as_deref().unwrap_or_default();
+        let mut remotes = self.config.remotes().filter(|(_, one)| one.name == server);
+        let what = match remotes.next() {
+            Some((_, one)) if one.dialect == Dialect::Cdev => "cdev",
+            _ => "Server",
+        };
         self.otherwise(
             rule,
             match forwarded {
-                true => "Server unavailable, failing closed".into(),
+                true => format!("{what} unavailable, failing closed"),
                 false => format!("The server `{server}` cannot be asked: {why}."),
             },
         );

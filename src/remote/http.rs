@@ -1,4 +1,4 @@
-//! The HTTP client: one POST with one absolute deadline over everything.
+//! The HTTP client: one request with one absolute deadline over everything.
 //!
 //! No redirects, no compression, no proxy from the environment (a repository's settings can set
 //! variables). An answer is at most 1 MiB.
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use ureq::http;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _};
 
@@ -39,38 +40,48 @@ pub struct Answer {
     pub body: Result<Vec<u8>, Failure>,
 }
 
-/// Sends it and reads the answer, all within the time.
+/// Sends it and reads the answer, all within the time. Without a body it is a GET.
 ///
 /// # Errors
 /// Why there is no answer.
-pub fn post(
+pub fn send(
     remote: &Remote,
     home: &Path,
     url: &Url,
     credentials: &Credentials,
-    body: &[u8],
+    body: Option<&[u8]>,
     timeout: Duration,
 ) -> Result<Answer, Failure> {
     let sent = Arc::new(AtomicBool::new(false));
     let socket = remote.socket.as_ref().map(|path| at_home(path, home));
     // Never the environment's. This machine is reached without one.
     let proxy = remote.proxy.as_deref().filter(|_| !url.loopback && socket.is_none());
+    let connect = dialect(remote.dialect).connect();
     let failed = |error| {
         let sent = sent.load(Ordering::Relaxed);
-        let mut failure = failure(error, timeout, sent);
+        let time = connect.filter(|_| !sent).unwrap_or(timeout).min(timeout);
+        let mut failure = failure(error, time, sent);
         if proxy.is_some() && !sent {
             failure.cause.insert_str(0, "the proxy: ");
         }
         failure
     };
-    let dial = Dial { until: Instant::now() + timeout, socket, sent: Arc::clone(&sent) };
+    let dial = Dial { until: Instant::now() + timeout, connect, socket, sent: Arc::clone(&sent) };
     let agent = agent(remote, home, proxy, dial, timeout)?;
-    let mut request =
-        agent.post(&url.text).header("Content-Type", dialect(remote.dialect).content_type(remote));
-    for (name, value) in credentials.headers(body) {
+    let mut request = http::Request::builder().uri(&url.text);
+    if body.is_some() {
+        let kind = dialect(remote.dialect).content_type(remote);
+        request = request.method("POST").header("Content-Type", kind);
+    }
+    for (name, value) in credentials.headers(body.unwrap_or_default()) {
         request = request.header(name, value);
     }
-    let mut response = request.send(body).map_err(failed)?;
+    let unusable = |error: http::Error| failed(error.into());
+    let sent = match body {
+        Some(body) => agent.run(request.body(body).map_err(unusable)?),
+        None => agent.run(request.body(()).map_err(unusable)?),
+    };
+    let mut response = sent.map_err(failed)?;
     let status = response.status().as_u16();
     let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
     let after = header("retry-after").and_then(retry_after).unwrap_or_default();
@@ -101,6 +112,7 @@ fn agent(
     let proxy = proxy.map_err(|_| refuse("the proxy's address cannot be used".into()))?;
     let config = ureq::Agent::config_builder()
         .timeout_global(Some(timeout))
+        .timeout_resolve(dial.connect)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .proxy(proxy)

@@ -19,7 +19,7 @@ use crate::event::{Event, Kind};
 use crate::once::{self, Claim};
 use crate::paths::Paths;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::{Dialect as Name, Send};
+use crate::rule::file::remote::{Dialect as Name, Send, Url};
 use crate::trust;
 
 use self::breaker::Breaker;
@@ -29,6 +29,7 @@ use self::transport::Failure;
 mod answer;
 pub mod breaker;
 mod cchd_v1;
+mod cdev;
 mod claude_http;
 mod cloudevents;
 mod hooks_server;
@@ -156,6 +157,27 @@ pub trait Dialect: Sync {
         None
     }
 
+    /// What is asked for below the address, where that is a base: for a question about events of
+    /// this kind, or what is told of them.
+    fn path(&self, _kind: Kind, _told: bool) -> Option<&'static str> {
+        None
+    }
+
+    /// What a GET is answered there that bothers nobody, where the address is a base.
+    fn health(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// How long connecting may take, where that is less than an attempt may.
+    fn connect(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The largest body that it reads, in bytes.
+    fn largest(&self) -> usize {
+        usize::MAX
+    }
+
     /// The kind of body.
     fn content_type(&self, _remote: &Remote) -> &'static str {
         "application/json"
@@ -195,6 +217,7 @@ fn dialect(name: Name) -> &'static dyn Dialect {
         Name::CloudEvents => &cloudevents::CloudEvents,
         Name::ClaudeHttp => &claude_http::ClaudeHttp,
         Name::Opa => &opa::Opa,
+        Name::Cdev => &cdev::Cdev,
         Name::Webhook => &webhook::Webhook,
         Name::Otlp => &otlp::Otlp,
     }
@@ -221,7 +244,13 @@ pub fn read(remote: &Remote, request: &Request, body: &str) -> Result<Reply, Str
     if !std::ptr::eq(seen, own) {
         restore::restore(&mut reply, remote.send, seen, own)?;
     }
+    cdev::guard(&mut reply, remote, own);
     Ok(reply)
+}
+
+/// Is the server told of this event, when it has ended?
+pub fn tells(remote: &Remote, event: &Event) -> bool {
+    remote.dialect.tells(event.kind) && (remote.dialect != Name::Cdev || cdev::tells(event))
 }
 
 /// What came of asking one server.
@@ -253,7 +282,7 @@ pub fn ask(request: &Arc<Request>, remotes: &[&Remote], paths: &Paths) -> Vec<As
         });
     }
     let late = |remote: &Remote| Asked {
-        endpoint: first(remote),
+        endpoint: first(remote, request.event.kind, false),
         attempts: 1,
         ms: start.elapsed().as_millis() as u64,
         outcome: Err("its time is up".into()),
@@ -294,7 +323,12 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
         breaker::State::Probe => true,
         breaker::State::Open(why) => {
             let outcome = Err(format!("it has been down: {why}"));
-            let asked = Asked { endpoint: first(remote), attempts: 0, ms: 0, outcome };
+            let asked = Asked {
+                endpoint: first(remote, request.event.kind, false),
+                attempts: 0,
+                ms: 0,
+                outcome,
+            };
             claim.done(&serde_json::to_vec(&asked).unwrap_or_default());
             return asked;
         }
@@ -303,7 +337,7 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
     let retries = if short { 0 } else { remote.retries };
     let call = transport::Call { request, remote, retries, limit, told: None };
     let mut attempts = 0;
-    let mut endpoint = first(remote);
+    let mut endpoint = first(remote, request.event.kind, false);
     let (outcome, down) = match call.run(&mut attempts, &mut endpoint) {
         Ok(body) => {
             breaker.close();
@@ -319,8 +353,15 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
     asked
 }
 
-fn first(remote: &Remote) -> String {
-    remote.urls.first().map(|url| url.endpoint().to_string()).unwrap_or_default()
+/// Where that is asked or told which belongs to events of this kind.
+fn address<'u>(remote: &Remote, url: &'u Url, kind: Kind, told: bool) -> Cow<'u, Url> {
+    let path = dialect(remote.dialect).path(kind, told);
+    path.map_or(Cow::Borrowed(url), |path| Cow::Owned(url.join(path)))
+}
+
+fn first(remote: &Remote, kind: Kind, told: bool) -> String {
+    let url = remote.urls.first().map(|url| address(remote, url, kind, told));
+    url.map(|url| url.endpoint().to_string()).unwrap_or_default()
 }
 
 /// The name of this event at this server, or of another thing that is done once for it.

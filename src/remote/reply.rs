@@ -15,6 +15,8 @@ pub struct Reply {
     pub verb: Option<Verb>,
     /// Its allow is a real one, not just the absence of an objection.
     pub explicit: bool,
+    /// What its allow may have been remembered by, where a human gave it for more than one call.
+    pub remembered: Option<String>,
     /// Why.
     pub reason: String,
     /// The complete new input of the tool.

@@ -27,6 +27,11 @@ use crate::rule::file::Remote;
 /// How long a human's sender waits for one that is at work already.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long it may take to tell what is of use only at once.
+const LIVE: Duration = Duration::from_secs(2);
+/// When that is of no use any more.
+const STALE: Duration = Duration::from_secs(30);
+
 /// What came of one spool.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Report {
@@ -194,13 +199,19 @@ impl<'a> Run<'a> {
             }
         }
         self.looked = true;
+        let live = remote.dialect.is_live();
         let request = request(message, remote, self.paths);
-        let retries = if self.probe { 0 } else { remote.retries };
+        let limit = if live { Instant::now() + LIVE } else { request.deadline };
+        let retries = if self.probe || live { 0 } else { remote.retries };
         let body = Some(message.body.as_bytes());
-        let call = Call { request: &request, remote, retries, limit: request.deadline, told: body };
+        let call = Call { request: &request, remote, retries, limit, told: body };
         let start = Instant::now();
-        let (mut attempts, mut endpoint) = (0, first(remote));
-        let outcome = call.run(&mut attempts, &mut endpoint);
+        let (mut attempts, mut endpoint) = (0, first(remote, request.event.kind, true));
+        let age = Duration::from_millis(super::breaker::now().abs_diff(message.time));
+        let outcome = match live && age > STALE {
+            true => Err(Failure::new("it is too old by now", false, false)),
+            false => call.run(&mut attempts, &mut endpoint),
+        };
         let note = |outcome: &str, cause: &str| {
             let line = journal::Line {
                 time: format!("{:.3}", jiff::Timestamp::now()),
@@ -238,6 +249,14 @@ impl<'a> Run<'a> {
             Err(Failure { cause, refused: true, .. }) => {
                 note("dropped", &cause);
                 self.report.dropped.push(cause);
+                Ok(())
+            }
+            Err(failure) if live => {
+                if failure.down {
+                    breaker.open(&failure.cause);
+                }
+                note("dropped", &failure.cause);
+                self.report.dropped.push(failure.cause);
                 Ok(())
             }
             Err(failure) => {

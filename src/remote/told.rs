@@ -72,6 +72,11 @@ impl Told {
         let mut send = false;
         let event = &self.request.event.name;
         for (layer, remote) in &self.remotes {
+            let breaker = Breaker::of(&self.paths.state, remote);
+            // Later is too late.
+            if remote.dialect.is_live() && breaker.pauses() {
+                continue;
+            }
             let key = key(event, &self.request.bytes, &format!("tell {remote:?}"));
             let claim = once::claim(&self.paths.notes(), &key, window, Instant::now() + SECOND);
             if matches!(claim, Claim::Done(_)) {
@@ -85,11 +90,11 @@ impl Told {
             };
             let outcome = if cause.starts_with("not") { "failed" } else { "queued" };
             // While it is down or somebody sends already, nobody need start.
-            let due = || !Breaker::of(&self.paths.state, remote).pauses() && spool.is_idle();
+            let due = || !breaker.pauses() && spool.is_idle();
             send |= outcome == "queued" && due();
             line.remotes.push(journal::Remote {
                 name: remote.name.clone(),
-                endpoint: first(remote),
+                endpoint: first(remote, self.request.event.kind, true),
                 outcome: outcome.into(),
                 cause,
                 ..journal::Remote::default()

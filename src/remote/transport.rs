@@ -4,9 +4,11 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use super::http::{self, Answer};
 use super::secret::Credentials;
-use super::{Request, dialect};
+use super::{Request, address, dialect};
 use crate::rule::file::Remote;
 use crate::rule::file::remote::{Dialect, Url};
 
@@ -68,12 +70,18 @@ impl Call<'_> {
             Some(body) => body.to_vec(),
             None => super::body(self.request, self.remote),
         };
+        let dialect = dialect(self.remote.dialect);
+        if body.len() > dialect.largest() {
+            let why = format!("the event is larger than {} KB", dialect.largest() / 1000);
+            return Err(Failure::new(why, false, false));
+        }
         let credentials = Credentials::of(self.remote, self.request, self.limit)
             .map_err(|why| Failure::new(why, false, false))?;
         let mut last = Failure::new("its time is up", true, false);
         // The server is down where nothing else was seen, and it had all the time it may take.
         let mut down = true;
         for url in &self.remote.urls {
+            let url = &*address(self.remote, url, self.request.event.kind, self.told.is_some());
             *endpoint = url.endpoint().to_string();
             let mut left = self.retries;
             loop {
@@ -120,7 +128,7 @@ impl Call<'_> {
         timeout: Duration,
     ) -> Result<String, Failure> {
         let home = &self.request.home;
-        let mut answer = http::post(self.remote, home, url, credentials, body, timeout)?;
+        let mut answer = http::send(self.remote, home, url, credentials, Some(body), timeout)?;
         if self.told.is_some() {
             let said = std::mem::replace(&mut answer.body, Ok(Vec::new())).unwrap_or_default();
             judge_status(self.remote.dialect, &answer)?;
@@ -131,6 +139,34 @@ impl Call<'_> {
             Ok(_) => Ok(text),
             Err(why) => Err(Failure::new(format!("invalid answer: {why}"), false, true)),
         }
+    }
+}
+
+/// Does its protocol have a question of whether it is there, which bothers nobody?
+pub fn has_health(remote: &Remote) -> bool {
+    dialect(remote.dialect).health().is_some()
+}
+
+/// Asks it that: the status of the answer.
+///
+/// # Errors
+/// Why it is not, or does not speak this protocol.
+pub fn health(
+    remote: &Remote,
+    request: &Request,
+    url: &Url,
+    limit: Instant,
+) -> Result<u16, Failure> {
+    let url = url.join(dialect(remote.dialect).health().unwrap_or_default());
+    let credentials =
+        Credentials::of(remote, request, limit).map_err(|why| Failure::new(why, false, false))?;
+    let timeout = remote.timeout.min(limit.saturating_duration_since(Instant::now()));
+    let answer = http::send(remote, &request.home, &url, &credentials, None, timeout)?;
+    let text = judge_status(remote.dialect, &answer)?;
+    let said: Option<Value> = serde_json::from_str(&text).ok();
+    match said.is_some_and(|said| said["status"] == "ok") {
+        true => Ok(answer.status),
+        false => Err(Failure::new("invalid answer: it is not its health", false, true)),
     }
 }
 

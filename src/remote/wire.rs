@@ -23,6 +23,8 @@ use ureq::{Error, Timeout, http};
 pub struct Dial {
     /// The end of everything.
     pub until: Instant,
+    /// How long connecting may take of it.
+    pub connect: Option<Duration>,
     /// The Unix socket that stands for every address.
     pub socket: Option<PathBuf>,
     /// Set when the first byte leaves.
@@ -41,9 +43,11 @@ impl<In: Transport> Connector<In> for Dial {
         if let Some(tunnel) = chained {
             return Ok(Some(Either::A(tunnel)));
         }
+        let limit = self.connect.map(|limit| Instant::now() + limit);
+        let until = limit.map_or(self.until, |limit| limit.min(self.until));
         let stream = match &self.socket {
-            Some(path) => unix(path, self.until)?,
-            None => tcp(&details.addrs, self.until)?,
+            Some(path) => unix(path, until)?,
+            None => tcp(&details.addrs, until)?,
         };
         let config = details.config;
         let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());

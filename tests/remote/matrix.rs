@@ -361,7 +361,7 @@ fn hurts_nobody((what, at, requests, cause): &Fault) {
 /// Listeners that never accept, with a full queue: the system lets nobody in as long as what is
 /// returned is held.
 #[cfg(target_os = "linux")]
-mod full {
+pub mod full {
     use std::any::Any;
     use std::net::{TcpListener, TcpStream};
     use std::os::unix::net::{UnixListener, UnixStream};

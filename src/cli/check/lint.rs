@@ -313,7 +313,14 @@ impl<'a> Lint<'a> {
         let Some(server) = &self.rule.remote else { return };
         let mut known = world.sources.iter().flat_map(|source| &source.file.remotes);
         if let Some(remote) = known.find(|remote| remote.name == *server) {
-            if !remote.dialect.decides() && self.written.value("otherwise").is_some() {
+            let dialect = remote.dialect;
+            let asked = self.rule.on.iter().any(|kind| dialect.asks(kind));
+            let told = self.rule.on.iter().any(|kind| dialect.tells(kind));
+            if !asked && !told {
+                let message = format!("`{server}` is neither asked about these events nor told");
+                let hint = "`otherwise` answers";
+                self.warn("key-not-for-event", message, hint, self.key("remote"));
+            } else if !asked && self.written.value("otherwise").is_some() {
                 let message = format!("`otherwise` has no effect: `{server}` is told, not asked");
                 self.warn("unused-key", message, "", self.key("otherwise"));
             }

@@ -135,6 +135,7 @@ pub static FAILURES: &[Failure] = &[
          no sense",
         "the same answer; the message waits, and goes out with a later event or `hookctl flush`",
     ),
+    all("cdev is down or slow where it is told, not asked", "the same answer; the message is lost"),
     all(
         "what servers are to be told cannot be kept: the directory is not writable, the disk full, \
          the message larger than 1 MiB",

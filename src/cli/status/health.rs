@@ -66,16 +66,18 @@ pub(super) fn look(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> 
     let (sender, receiver) = mpsc::channel();
     let mut out: Vec<Vec<Address>> = Vec::new();
     for (at, remote) in remotes.iter().enumerate() {
-        let connect_only = remote.human || !remote.dialect.decides();
+        let bothers = remote.human || !remote.dialect.decides();
+        let connect_only = bothers && !transport::has_health(remote);
         let mut addresses = Vec::new();
         for (nth, url) in remote.urls.iter().enumerate() {
             let one = Remote { urls: vec![url.clone()], ..(*remote).clone() };
             let request = ping::test_event(context, remote);
             let sender = sender.clone();
             thread::spawn(move || {
+                let limit = start + LIMIT - MARGIN;
                 let came = match connect_only {
                     true => connect(&one, &request).map_err(|why| (Health::Down, why)),
-                    false => ask(&one, &request, start + LIMIT - MARGIN),
+                    false => ask(&one, &request, limit),
                 };
                 let _ = sender.send((at, nth, came, start.elapsed()));
             });
@@ -105,11 +107,19 @@ pub(super) fn look(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> 
     out
 }
 
-/// Sends it the test event of `ping`, once.
+/// Sends it the test event of `ping`, once, or asks what its protocol has for that.
 fn ask(remote: &Remote, request: &Request, limit: Instant) -> Result<(), (Health, String)> {
+    if transport::has_health(remote) {
+        let health = |url| transport::health(remote, request, url, limit).map(drop);
+        return judge(remote.urls.first().map_or(Ok(()), health));
+    }
     let call = transport::Call { request, remote, retries: 0, limit, told: None };
-    match call.run(&mut 0, &mut String::new()) {
-        Ok(_) => Ok(()),
+    judge(call.run(&mut 0, &mut String::new()).map(drop))
+}
+
+fn judge(came: Result<(), transport::Failure>) -> Result<(), (Health, String)> {
+    match came {
+        Ok(()) => Ok(()),
         // What would be worth another attempt is a server that cannot answer now.
         Err(failure) if failure.sent && !failure.again => {
             Err((Health::WrongProtocol, failure.cause))

@@ -61,6 +61,8 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
     ("show_decision_id", "opa: true = a reason ends with the decision's id"),
     ("text_as_context", "claude-http: true = an answer that is plain text is told to the model"),
     ("merge_input", "claude-http: true = a changed input needs only what changes"),
+    ("tool_start", "cdev: true = it is also told of each call that goes ahead"),
+    ("guard", "cdev: false = what it remembers allows compound commands as well"),
 ];
 
 /// How many addresses a server may have.
@@ -175,6 +177,10 @@ pub struct Remote {
     pub text_as_context: bool,
     /// A changed input holds only what changes.
     pub merge_input: bool,
+    /// It is told of each call that goes ahead, beside being asked.
+    pub tool_start: bool,
+    /// What it may have remembered allows no compound command.
+    pub guard: bool,
 }
 
 impl Remote {
@@ -202,7 +208,7 @@ impl Remote {
             identity: None,
             socket: None,
             proxy: None,
-            human: false,
+            human: dialect.is_human(),
             audit: false,
             send: Send::Full,
             verdicts: Vec::new(),
@@ -212,6 +218,8 @@ impl Remote {
             show_decision_id: false,
             text_as_context: false,
             merge_input: false,
+            tool_start: false,
+            guard: true,
         }
     }
 }
@@ -376,6 +384,8 @@ pub(super) fn read_key(
         }
         "show_decision_id" => out.show_decision_id = r.boolean(value).unwrap_or_default(),
         "text_as_context" => out.text_as_context = r.boolean(value).unwrap_or_default(),
+        "tool_start" => out.tool_start = r.boolean(value).unwrap_or_default(),
+        "guard" => out.guard = r.boolean(value).unwrap_or_default(),
         _ => out.merge_input = r.boolean(value).unwrap_or_default(),
     }
 }
@@ -408,6 +418,7 @@ mod tests {
             ("url = \"https://x.org:99999\"", "bad-url"),
             ("url = \"http://x.org/hook\"", "plain-http"),
             ("url = []", "empty-list"),
+            ("url = \"http://localhost:1/api/hooks/session\"\ndialect = \"cdev\"", "bad-remote"),
             ("url = \"https://x.org\"\nclient_cert = \"/c.pem\"", "bad-remote"),
         ] {
             assert!(codes(body).contains(&code), "{body}: {:?}", codes(body));
@@ -441,6 +452,12 @@ mod tests {
             ("dialect = \"opa\"\nundefined = \"allow\"", "unknown-word"),
             ("merge_input = true", "unused-key"),
             ("dialect = \"claude-http\"\nstrict_data = true", "unused-key"),
+            ("guard = false", "unused-key"),
+            ("tool_start = true", "unused-key"),
+            ("dialect = \"cdev\"\nhuman = false", "bad-remote"),
+            ("dialect = \"cdev\"\nretry_count = 1", "bad-remote"),
+            ("dialect = \"cdev\"\non_allow = \"allow\"", "unused-key"),
+            ("dialect = \"cdev\"\naudit = true", "unused-key"),
             ("ca = \"/a.pem\"", "unused-key"),
             ("proxy = \"http://p:3128\"", "unused-key"),
             ("fail_open = false", "unused-key"),

@@ -15,6 +15,15 @@ const DECIDE: &[Dialect] = &[
     Dialect::CloudEvents,
     Dialect::ClaudeHttp,
     Dialect::Opa,
+    Dialect::Cdev,
+];
+/// Those of them that can be told of what was denied without them.
+const AUDIT: &[Dialect] = &[
+    Dialect::HooksServer,
+    Dialect::CchdV1,
+    Dialect::CloudEvents,
+    Dialect::ClaudeHttp,
+    Dialect::Opa,
 ];
 /// The dialects whose allow is no more than the absence of an objection.
 const PLAIN: &[Dialect] =
@@ -27,7 +36,7 @@ const ONLY: &[(&str, &[Dialect], &str)] = &[
     ("on_modify", PLAIN, "an answer of this dialect says itself what it carries"),
     ("fail_open", DECIDE, "nothing waits for this dialect's answer"),
     ("human", DECIDE, "nothing waits for this dialect's answer"),
-    ("audit", DECIDE, "this dialect is told of every verdict"),
+    ("audit", AUDIT, "this dialect has no word for it"),
     ("verdicts", &[Dialect::Webhook, Dialect::Otlp], "this dialect is asked before the verdict"),
     ("body", &[Dialect::Webhook], "only a webhook has one"),
     ("input", &[Dialect::Opa], "it is for opa"),
@@ -35,6 +44,8 @@ const ONLY: &[(&str, &[Dialect], &str)] = &[
     ("show_decision_id", &[Dialect::Opa], "it is for opa"),
     ("text_as_context", &[Dialect::ClaudeHttp], "it is for claude-http"),
     ("merge_input", &[Dialect::ClaudeHttp], "the input is merged anyway"),
+    ("tool_start", &[Dialect::Cdev], "it is for cdev"),
+    ("guard", &[Dialect::Cdev], "it is for cdev"),
 ];
 
 /// Notes it.
@@ -56,6 +67,17 @@ pub(super) fn check(
     if remote.urls.iter().any(bare) {
         let span = at("url").unwrap_or(name.clone());
         fault("/v0 takes no `input`", "ask for /v1/data/PACKAGE/RULE", span);
+    }
+    let whole = |url: &Url| remote.dialect == Dialect::Cdev && url.path().contains("/api/hooks");
+    if remote.urls.iter().any(whole) {
+        let span = at("url").unwrap_or(name.clone());
+        fault("the address of cdev is its base", "end it before /api/hooks", span);
+    }
+    if let Some(span) = at("human")
+        && remote.dialect.is_human()
+        && !remote.human
+    {
+        fault("a human answers at cdev", "take out human", span);
     }
     for (keys, what) in [
         (&["token_env", "token_file", "token_command"][..], "a server has one token"),

@@ -1,5 +1,7 @@
 //! The protocols by name, and what each means where a file does not say otherwise.
 
+use crate::event::Kind;
+
 /// What a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
@@ -14,6 +16,8 @@ pub enum Dialect {
     ClaudeHttp,
     /// Open Policy Agent's Data API.
     Opa,
+    /// cdev: a human at a phone decides about calls, and is told of what else happens.
+    Cdev,
     /// One text or JSON body for each decision; nothing comes back.
     Webhook,
     /// Decisions as OpenTelemetry logs; nothing comes back.
@@ -44,6 +48,7 @@ impl Dialect {
         ("claude-http", Dialect::ClaudeHttp),
         ("raw", Dialect::ClaudeHttp),
         ("opa", Dialect::Opa),
+        ("cdev", Dialect::Cdev),
         ("webhook", Dialect::Webhook),
         ("otlp", Dialect::Otlp),
     ];
@@ -51,6 +56,31 @@ impl Dialect {
     /// Is it asked for its decision? Else it is told of decisions, afterwards.
     pub fn decides(self) -> bool {
         !matches!(self, Dialect::Webhook | Dialect::Otlp)
+    }
+
+    /// Is it asked about events of this kind?
+    pub fn asks(self, kind: Kind) -> bool {
+        self.decides() && (self != Dialect::Cdev || kind.is_gate())
+    }
+
+    /// Is it told of events of this kind, for nothing but its `events`, or a rule, wants it?
+    pub fn tells(self, kind: Kind) -> bool {
+        match self {
+            Dialect::Cdev => {
+                matches!(kind, Kind::SessionStart | Kind::Notification | Kind::PostToolUse)
+            }
+            _ => !self.decides(),
+        }
+    }
+
+    /// Is what it is told of use only at once? Then nothing is kept for it.
+    pub fn is_live(self) -> bool {
+        self == Dialect::Cdev
+    }
+
+    /// Does a human answer there, whatever the file says?
+    pub fn is_human(self) -> bool {
+        self == Dialect::Cdev
     }
 
     /// What is asked for where an address names no path.
@@ -77,6 +107,10 @@ impl Dialect {
             Dialect::CloudEvents => Defaults { retries: 2, fail_open: false, ..slow },
             // A daemon on this machine answers within milliseconds.
             Dialect::Opa => Defaults { timeout: 500, retries: 1, delay: 50, ..slow },
+            // It answers by itself after 60 s. A question that is asked twice cannot be answered.
+            Dialect::Cdev => {
+                Defaults { timeout: 65_000, retries: 0, delay: 0, deadline: 66_000, ..slow }
+            }
             Dialect::Webhook | Dialect::Otlp => Defaults { retries: 1, delay: 500, ..slow },
         }
     }

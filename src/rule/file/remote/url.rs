@@ -35,6 +35,13 @@ impl Url {
         self
     }
 
+    /// With that path behind its own.
+    pub(crate) fn join(&self, path: &str) -> Url {
+        let endpoint = &self.text[..self.before_query()];
+        let query = &self.text[endpoint.len()..];
+        Url { text: format!("{}{path}{query}", endpoint.trim_end_matches('/')), ..self.clone() }
+    }
+
     fn before_query(&self) -> usize {
         self.text.find(['?', '#']).unwrap_or(self.text.len())
     }
@@ -95,6 +102,17 @@ mod tests {
             ("https://x.org/otlp", "https://x.org/otlp"),
         ] {
             assert_eq!(Url::parse(text).unwrap().or_path("/v1/logs").text, wanted);
+        }
+    }
+
+    #[test]
+    fn a_base_gets_its_paths() {
+        for (text, wanted) in [
+            ("http://localhost:16180", "http://localhost:16180/health"),
+            ("http://localhost:16180/", "http://localhost:16180/health"),
+            ("https://x.org/cdev/?k=1", "https://x.org/cdev/health?k=1"),
+        ] {
+            assert_eq!(Url::parse(text).unwrap().join("/health").text, wanted);
         }
     }
 }

@@ -1,0 +1,280 @@
+//! cdev: a human at a phone decides about calls, and is told of sessions, permission prompts and
+//! results. An address is the base of its paths; each body is the agent's own object.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::answer::merge;
+use super::reply::Reply;
+use super::{Dialect, Request, random};
+use crate::event::{Event, Kind};
+use crate::rule::file::Remote;
+use crate::trust;
+use crate::verdict::Verb;
+
+pub(super) struct Cdev;
+
+/// The server reads one MiB and takes a body that is cut there for an empty one.
+const LARGEST: usize = 1_000_000;
+/// What it is told waits in a file where every quote takes two bytes.
+const LARGEST_TOLD: usize = 500_000;
+/// Texts up to this length stay whole.
+const SHORT: usize = 256;
+/// Where a text was cut.
+const CUT: &str = "… [truncated ";
+/// The two names of a result: Claude Code's, and the one that cdev reads.
+const RESULTS: [&str; 2] = ["tool_response", "tool_result"];
+/// What is called on what: a human must see all of it.
+const WHOLE: [&str; 2] = ["command", "file_path"];
+
+impl Dialect for Cdev {
+    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
+        let event = &request.event;
+        let mut object = event.raw.clone();
+        if event.kind == Kind::PostToolUse {
+            let result = RESULTS.iter().find_map(|key| object.get(*key)).cloned();
+            for key in RESULTS {
+                if let (false, Some(result)) = (object.contains_key(key), &result) {
+                    object.insert(key.into(), result.clone());
+                }
+            }
+        }
+        // What is marked is told.
+        let most = if request.mark.is_some() { LARGEST_TOLD } else { LARGEST };
+        // Questions are known by it.
+        if event.kind.is_gate() && event.str("tool_use_id").is_none_or(str::is_empty) {
+            object.insert("tool_use_id".into(), id(event).into());
+        }
+        fit(object, most)
+    }
+
+    fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+        let answer: Map<String, Value> =
+            serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
+        let text = |key: &str| answer.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
+        let decision = match answer.get("decision") {
+            None | Some(Value::Null) if answer.get("ok") == Some(&Value::Bool(true)) => {
+                return Err("not blocking: an old cdev, or no cdev at all".into());
+            }
+            None | Some(Value::Null) => return Err("it has no decision".into()),
+            Some(decision) => decision.as_str().unwrap_or("?"),
+        };
+        let message = text("message");
+        let mut reply = Reply::default();
+        match decision {
+            "" => return Err("it has no decision".into()),
+            // Nobody looked at it: the agent's own mode holds.
+            "allow" if message == Some("bypass_permissions") => {
+                reply.notes.push("nobody was asked: the session bypasses permissions".into());
+            }
+            "allow" => {
+                reply.verb = Some(Verb::Allow);
+                reply.explicit = true;
+                reply.reason = message.unwrap_or("Approved by cdev").into();
+                reply.input = input(&answer, event)?;
+                if text("scope") == Some("session") {
+                    reply.remembered = text("pattern").map(str::to_string);
+                }
+            }
+            "deny" => {
+                let interrupt = answer.get("interrupt") == Some(&Value::Bool(true));
+                reply.verb = Some(if interrupt { Verb::Halt } else { Verb::Deny });
+                reply.reason = message.unwrap_or("Denied by cdev").into();
+            }
+            _ => {
+                reply.verb = Some(Verb::Ask);
+                reply.notes.extend(message.map(|why| format!("it leaves the question: {why}")));
+            }
+        }
+        if text("scope") == Some("session") && reply.verb.is_some() {
+            let pattern = text("pattern").unwrap_or("no pattern");
+            reply.notes.push(format!("for the session: {pattern}"));
+        }
+        Ok(reply)
+    }
+
+    fn hint(&self, status: u16) -> Option<&'static str> {
+        match status {
+            401 => Some("it wants a token: token_file"),
+            426 => Some("it wants https"),
+            _ => None,
+        }
+    }
+
+    fn path(&self, kind: Kind, told: bool) -> Option<&'static str> {
+        Some(match kind {
+            Kind::SessionStart => "/api/hooks/session",
+            Kind::Notification => "/api/hooks/notification",
+            Kind::PostToolUse => "/api/hooks/tool-end",
+            Kind::PreToolUse if told => "/api/hooks/tool-start",
+            _ => "/api/hooks/permission-request",
+        })
+    }
+
+    fn health(&self) -> Option<&'static str> {
+        Some("/health")
+    }
+
+    fn connect(&self) -> Option<Duration> {
+        Some(Duration::from_millis(500))
+    }
+
+    fn largest(&self) -> usize {
+        LARGEST
+    }
+}
+
+/// Is it told of this event, of a kind that it is told of? Of notifications it knows one type.
+pub(super) fn tells(event: &Event) -> bool {
+    event.kind != Kind::Notification || event.str("notification_type") == Some("permission_prompt")
+}
+
+/// An id for a question whose call has none: never twice the same.
+fn id(event: &Event) -> String {
+    let text = format!("{}\0{}\0{}", event.session, event.tool, event.input);
+    format!("hookctl-{}-{:08x}", &trust::hash(text.as_bytes())[..16], random() as u32)
+}
+
+/// The input that the answer wants, whole.
+fn input(answer: &Map<String, Value>, event: &Event) -> Result<Option<Map<String, Value>>, String> {
+    match answer.get("updated_input") {
+        None | Some(Value::Null) => Ok(None),
+        Some(patch @ Value::Object(_)) => {
+            if patch.to_string().contains(CUT) {
+                return Err("it changes a text that it was shown in part".into());
+            }
+            let mut new = event.input.clone();
+            merge(&mut new, patch);
+            Ok(new.as_object().filter(|_| new != event.input).cloned())
+        }
+        Some(_) => Err("an updated_input that is no object".into()),
+    }
+}
+
+/// The object as JSON of that size at most: of the longest texts of its result, then of its input,
+/// only the beginning stays. Larger where even that does not help.
+fn fit(mut object: Map<String, Value>, most: usize) -> Vec<u8> {
+    let json = |object: &Map<String, Value>| serde_json::to_vec(object).unwrap_or_default();
+    let whole = json(&object);
+    if whole.len() <= most {
+        return whole;
+    }
+    let full = object.clone();
+    for (keys, whole) in [(&RESULTS[..], &[][..]), (&["tool_input"], &WHOLE)] {
+        let mut longest = most / 2;
+        while longest >= SHORT {
+            for key in keys {
+                if let Some(value) = full.get(*key) {
+                    object.insert((*key).into(), cut(value, longest, whole));
+                }
+            }
+            let bytes = json(&object);
+            if bytes.len() <= most {
+                return bytes;
+            }
+            longest /= 2;
+        }
+    }
+    whole
+}
+
+/// The value with no text longer than that, but for those below `whole`.
+fn cut(value: &Value, longest: usize, whole: &[&str]) -> Value {
+    match value {
+        Value::String(text) if text.len() > longest => {
+            let end = text.floor_char_boundary(longest);
+            format!("{}{CUT}{} bytes]", &text[..end], text.len() - end).into()
+        }
+        Value::Array(items) => items.iter().map(|item| cut(item, longest, &[])).collect(),
+        Value::Object(map) => Value::Object(
+            map.iter()
+                .map(|(key, value)| match whole.contains(&key.as_str()) {
+                    true => (key.clone(), value.clone()),
+                    false => (key.clone(), cut(value, longest, &[])),
+                })
+                .collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
+/// What a server remembers it knows by its first words. So that allow is none for a command that
+/// goes on behind them, of which the user is asked.
+pub(super) fn guard(reply: &mut Reply, remote: &Remote, own: &Event) {
+    let Some(pattern) = reply.remembered.as_deref().filter(|_| remote.guard) else { return };
+    let command = own.input.get("command");
+    let new = reply.input.as_ref().and_then(|input| input.get("command"));
+    if command.into_iter().chain(new).filter_map(Value::as_str).any(is_compound) {
+        reply.reason = format!("cdev allows `{pattern}` for the session; this command is compound");
+        (reply.verb, reply.explicit, reply.input) = (Some(Verb::Ask), false, None);
+    }
+}
+
+/// May there be more than one command in it? Quoted or not: who remembers it does not know either.
+fn is_compound(command: &str) -> bool {
+    command.contains([';', '&', '|', '`', '<', '>', '\n']) || command.contains("$(")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::file::remote::Dialect as Name;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        let Value::Object(map) = value else { unreachable!() };
+        map
+    }
+
+    #[test]
+    fn s0_15_a_human_has_the_servers_time_and_one_request() {
+        let defaults = Name::Cdev.defaults();
+        assert_eq!((defaults.timeout, defaults.retries), (65_000, 0));
+        assert!(defaults.deadline >= defaults.timeout);
+        assert!(Name::Cdev.is_human());
+    }
+
+    #[test]
+    fn s0_20_a_compound_command_has_more_than_one_command() {
+        for command in
+            ["a; b", "a && b", "a|b", "a `b`", "a $(b)", "a <(b)", "a > b", "a\nb", "a 2>&1"]
+        {
+            assert!(is_compound(command), "{command}");
+        }
+        for command in ["npm test", "echo $HOME", "git log --format='%H (%s)'"] {
+            assert!(!is_compound(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn s0_21_only_the_longest_texts_are_cut_and_never_what_is_called() {
+        let (long, short) = ("ä\"".repeat(900_000), "x".repeat(200));
+        let command = "y".repeat(300_000);
+        let body = fit(
+            object(json!({
+                "session_id": "s", "tool_name": "Bash", "tool_use_id": "toolu_1",
+                "tool_input": { "command": command, "content": long, "edits": [{ "new_string": long }] },
+                "tool_response": { "stdout": long, "stderr": short },
+            })),
+            LARGEST,
+        );
+        assert!(body.len() <= LARGEST, "{}", body.len());
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["tool_use_id"], "toolu_1");
+        assert_eq!(body["tool_input"]["command"], command);
+        assert_eq!(body["tool_response"]["stderr"], short);
+        for text in
+            [&body["tool_response"]["stdout"], &body["tool_input"]["edits"][0]["new_string"]]
+        {
+            let text = text.as_str().unwrap();
+            let (kept, rest) = text.split_once(CUT).unwrap();
+            assert!(long.starts_with(kept));
+            assert_eq!(rest, format!("{} bytes]", long.len() - kept.len()));
+        }
+        // What must not be cut may be too much.
+        let large =
+            fit(object(json!({ "tool_input": { "command": "z".repeat(LARGEST) } })), LARGEST);
+        assert!(large.len() > LARGEST);
+    }
+}
