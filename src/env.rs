@@ -60,6 +60,11 @@ pub fn path(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// Where temporary files are, as the system or a variable (TMPDIR) says.
+pub fn temporary() -> PathBuf {
+    std::env::temp_dir()
+}
+
 /// The agent's mark that is in the environment, if this process was started by one.
 pub fn agent_mark() -> Option<&'static str> {
     AGENT_MARKS.iter().copied().find(|name| std::env::var_os(name).is_some())

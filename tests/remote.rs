@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 #[path = "remote/answers.rs"]
 mod answers;
+#[path = "remote/bridge.rs"]
+mod bridge;
 #[path = "remote/cdev.rs"]
 mod cdev;
 #[path = "remote/claude_http.rs"]

@@ -19,14 +19,16 @@ pub fn run(context: &Context, args: &FlushArgs) -> Result<Exit> {
         sender::flush(&context.paths, spools, false);
         return Ok(Exit::Ok);
     }
+    let config = Config::load(&context.paths, &context.root, None);
     if let Some(name) = &args.name {
         spools.retain(|spool| spool.remote() == *name);
-        let config = Config::load(&context.paths, &context.root, None);
         if spools.is_empty() && config.remotes().all(|(_, remote)| remote.name != *name) {
             bail!("no server is called `{name}`, and nothing waits for one");
         }
     }
-    let reports = sender::flush(&context.paths, spools, true);
+    // What is in files is older than what waits, and may take its place there.
+    let mut reports = sender::drain(&context.paths, &config, &context.root, args.name.as_deref());
+    reports.extend(sender::flush(&context.paths, spools, true));
     let told: Vec<&Report> = reports.iter().filter(|report| !text(report).is_empty()).collect();
     if told.is_empty() {
         print("nothing waits\n")?;
@@ -42,6 +44,9 @@ fn text(report: &Report) -> String {
     let mut parts = Vec::new();
     if report.sent > 0 {
         parts.push(format!("{} sent", report.sent));
+    }
+    if report.filed > 0 {
+        parts.push(format!("{} not taken, and put into its file", report.filed));
     }
     if let Some(why) = report.dropped.last() {
         parts.push(format!("{} dropped ({why})", report.dropped.len()));

@@ -46,7 +46,7 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
     let body = remote::body(&request, remote);
     let mut exit = Exit::Ok;
     let mut out = String::new();
-    for url in &remote.urls {
+    for url in &remote::addresses(remote, request.event.agent) {
         let start = Instant::now();
         let left = request.deadline.saturating_duration_since(start);
         let timeout = remote.timeout.min(left.max(LEAST));

@@ -28,6 +28,7 @@ use self::transport::Failure;
 
 mod answer;
 pub mod breaker;
+mod bridge;
 mod cchd_v1;
 mod cdev;
 mod claude_http;
@@ -220,6 +221,7 @@ fn dialect(name: Name) -> &'static dyn Dialect {
         Name::Cdev => &cdev::Cdev,
         Name::Webhook => &webhook::Webhook,
         Name::Otlp => &otlp::Otlp,
+        Name::Bridge => &bridge::Bridge,
     }
 }
 
@@ -251,6 +253,14 @@ pub fn read(remote: &Remote, request: &Request, body: &str) -> Result<Reply, Str
 /// Is the server told of this event, when it has ended?
 pub fn tells(remote: &Remote, event: &Event) -> bool {
     remote.dialect.tells(event.kind) && (remote.dialect != Name::Cdev || cdev::tells(event))
+}
+
+/// Its addresses for events of that agent.
+pub fn addresses(remote: &Remote, agent: &str) -> Vec<Url> {
+    match remote.dialect {
+        Name::Bridge => remote.urls.iter().map(|url| bridge::address(url, agent)).collect(),
+        _ => remote.urls.clone(),
+    }
 }
 
 /// What came of asking one server.

@@ -23,6 +23,7 @@ const SIGNATURE: &str = "X-Hookctl-Signature";
 static RUNNING: RwLock<()> = RwLock::new(());
 
 /// What goes out beside the body; without `Debug`, so that nothing prints it.
+#[derive(Default)]
 pub struct Credentials {
     headers: Vec<(String, String)>,
     key: Option<String>,

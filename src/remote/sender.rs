@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::breaker::{Breaker, State};
 use super::spool::{Message, Spool};
 use super::transport::{Call, Failure};
-use super::{Request, first, read};
+use super::{Request, bridge, first, read};
 use crate::agent;
 use crate::config::Config;
 use crate::event::{Event, Kind};
@@ -23,6 +23,7 @@ use crate::journal;
 use crate::paths::Paths;
 use crate::rule::Layer;
 use crate::rule::file::Remote;
+use crate::rule::file::remote::Dialect;
 
 /// How long a human's sender waits for one that is at work already.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -39,6 +40,8 @@ pub struct Report {
     pub remote: String,
     /// How many messages were delivered.
     pub sent: usize,
+    /// How many a bridge's files have now in its place.
+    pub filed: usize,
     /// What the server will never take, and why: no longer there.
     pub dropped: Vec<String>,
     /// How many files were no messages: set aside.
@@ -96,6 +99,21 @@ pub fn flush(paths: &Paths, spools: Vec<Spool>, human: bool) -> Vec<Report> {
         let threads: Vec<_> = spools.into_iter().map(start).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     })
+}
+
+/// Sends what bridges could not take when it happened, out of their files.
+pub fn drain(paths: &Paths, config: &Config, root: &Path, name: Option<&str>) -> Vec<Report> {
+    let bridges = config.remotes().map(|(_, remote)| remote).filter(|remote| {
+        remote.dialect == Dialect::Bridge && name.is_none_or(|name| remote.name == name)
+    });
+    let drained = bridges.map(|remote| {
+        let request = |agent: &str| {
+            let message = Message { agent: agent.into(), ..Message::default() };
+            request(&message, remote, paths)
+        };
+        bridge::drain(remote, &paths.home, root, PATIENCE, &request)
+    });
+    drained.collect()
 }
 
 /// One spool on its way.
@@ -190,6 +208,28 @@ impl<'a> Run<'a> {
             let gone = || format!("there is no [remote.{name}]; to give them up, delete {dir}");
             return Err(config.broken.first().map_or_else(gone, |(_, why)| why.clone()));
         };
+        if remote.dialect == Dialect::Bridge {
+            let request = request(message, remote, self.paths);
+            return match bridge::deliver(message, &request, remote, self.paths, self.human) {
+                Ok(sent) => {
+                    self.report.sent += usize::from(sent);
+                    self.report.filed += usize::from(!sent);
+                    Ok(())
+                }
+                Err(why) => {
+                    let line = journal::Line {
+                        time: format!("{:.3}", jiff::Timestamp::now()),
+                        agent: "hookctl".into(),
+                        event: message.event.clone(),
+                        decision: "failed".into(),
+                        notes: vec![format!("message {} to {}: {why}", message.id, remote.name)],
+                        ..journal::Line::default()
+                    };
+                    journal::append(&self.paths.journal(), &config.journal, line);
+                    Err(why)
+                }
+            };
+        }
         let breaker = Breaker::of(&self.paths.state, remote);
         if !self.looked && !self.human {
             match breaker.look() {
@@ -283,7 +323,7 @@ fn remove(path: &Path) -> Result<(), String> {
 /// The request of an event that is long over: what is left of it is its message.
 fn request(message: &Message, remote: &Remote, paths: &Paths) -> Request {
     let event = Event {
-        agent: agent::AGENTS[0].id(),
+        agent: agent::by_id(&message.agent).unwrap_or(agent::AGENTS[0]).id(),
         kind: Kind::from_name(&message.event),
         name: message.event.clone(),
         tool: String::new(),

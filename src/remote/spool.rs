@@ -21,14 +21,16 @@ use crate::trust;
 const MOST: usize = 1_000;
 /// How much they may take together, in bytes.
 const ROOM: u64 = 4 << 20;
-/// The largest message.
+/// The largest message, unless its server gets all of an event.
 const LARGEST: usize = 1 << 20;
+/// The largest that is read: an event is 16 MiB at most, and its quotes are escaped here.
+const ANY: u64 = 64 << 20;
 /// What is not yet complete after this long was left by somebody who was killed.
 const ABANDONED: Duration = Duration::from_secs(60);
 
 /// What a server is to be told: all but headers, tokens and signatures, which come from the config
 /// when it is sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// The event's id.
     pub id: String,
@@ -44,6 +46,9 @@ pub struct Message {
     pub send: u8,
     /// The event's name.
     pub event: String,
+    /// Whose event it is.
+    #[serde(default)]
+    pub agent: String,
     /// The request's body.
     pub body: String,
 }
@@ -52,6 +57,8 @@ pub struct Message {
 #[derive(Debug)]
 pub struct Spool {
     dir: PathBuf,
+    /// The largest message that it takes, in bytes.
+    largest: usize,
 }
 
 impl Spool {
@@ -63,7 +70,12 @@ impl Spool {
             let hash = trust::hash(root.to_string_lossy().as_bytes());
             name = format!("{name}.{}", &hash[..8]);
         }
-        Spool { dir: spools.join(name) }
+        Spool { dir: spools.join(name), largest: LARGEST }
+    }
+
+    /// The same for whole events, however large.
+    pub fn for_events(self) -> Spool {
+        Spool { largest: ANY as usize, ..self }
     }
 
     /// Every spool there that was ever used.
@@ -72,7 +84,7 @@ impl Spool {
         let dirs = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
         let mut dirs: Vec<PathBuf> = dirs.collect();
         dirs.sort();
-        dirs.into_iter().map(|dir| Spool { dir }).collect()
+        dirs.into_iter().map(|dir| Spool { dir, largest: LARGEST }).collect()
     }
 
     /// The server's name.
@@ -93,8 +105,8 @@ impl Spool {
     /// Why it is not kept.
     pub fn put(&self, message: &Message) -> Result<usize, String> {
         let bytes = serde_json::to_vec(message).unwrap_or_default();
-        if bytes.len() > LARGEST {
-            return Err(format!("it is larger than {} MiB", LARGEST >> 20));
+        if bytes.len() > self.largest {
+            return Err(format!("it is larger than {} MiB", self.largest >> 20));
         }
         let draft = self.dir.join(format!("{}.tmp", message.id));
         let mut options = OpenOptions::new();
@@ -127,7 +139,7 @@ impl Spool {
         let (mut count, mut room) = (all.len(), all.iter().map(|(size, _)| size).sum::<u64>());
         let mut gone = 0;
         for (size, path) in all {
-            if count <= MOST && room <= ROOM {
+            if count <= MOST && room <= ROOM.max(self.largest as u64) {
                 break;
             }
             (count, room) = (count - 1, room - size);
@@ -153,7 +165,7 @@ impl Spool {
     /// Why it cannot be used.
     pub fn read(path: &Path) -> Result<Option<Message>, String> {
         let read = || match fs::symlink_metadata(path)? {
-            meta if meta.is_file() && meta.len() <= LARGEST as u64 => fs::read(path),
+            meta if meta.is_file() && meta.len() <= ANY => fs::read(path),
             _ => Err(io::Error::other("it is no message")),
         };
         match read() {
@@ -241,6 +253,7 @@ mod tests {
             project: false,
             send: 0,
             event: "Stop".into(),
+            agent: "claude".into(),
             body: "b".repeat(size),
         }
     }

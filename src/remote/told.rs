@@ -17,6 +17,7 @@ use crate::once::{self, Claim};
 use crate::paths::Paths;
 use crate::rule::Layer;
 use crate::rule::file::Remote;
+use crate::rule::file::remote::Dialect;
 use crate::verdict::Verb;
 
 /// How long the second registration of hookctl waits for the first to have told the servers.
@@ -82,15 +83,21 @@ impl Told {
             if matches!(claim, Claim::Done(_)) {
                 continue;
             }
-            let spool = Spool::of(&self.paths.spool(), *layer, &remote.name, &self.root);
+            let mut spool = Spool::of(&self.paths.spool(), *layer, &remote.name, &self.root);
+            let bridge = remote.dialect == Dialect::Bridge;
+            if bridge {
+                spool = spool.for_events();
+            }
             let cause = match spool.put(&self.message(*layer, remote)) {
                 Ok(0) => String::new(),
                 Ok(gone) => format!("the spool is full: its oldest were dropped: {gone}"),
                 Err(why) => format!("not told: {why}"),
             };
             let outcome = if cause.starts_with("not") { "failed" } else { "queued" };
-            // While it is down or somebody sends already, nobody need start.
-            let due = || !breaker.pauses() && spool.is_idle();
+            // While it is down or somebody sends already, nobody need start. What a bridge does not take
+            // has its own file to go to.
+            let pauses = || !bridge && breaker.pauses();
+            let due = || !pauses() && spool.is_idle();
             send |= outcome == "queued" && due();
             line.remotes.push(journal::Remote {
                 name: remote.name.clone(),
@@ -114,6 +121,7 @@ impl Told {
             remote: remote.name.clone(),
             root: self.root.to_string_lossy().into_owned(),
             event: self.request.event.name.clone(),
+            agent: self.request.event.agent.into(),
             body: String::from_utf8_lossy(&body).into_owned(),
             project: layer.is_project(),
             send: remote.send as u8,

@@ -53,9 +53,16 @@ fn sx_07_no_secret_of_any_kind_leaves() {
     let all = SECRETS.iter().map(|(text, _)| *text).collect::<Vec<_>>().join("\n");
     let texts: Vec<&str> = SECRETS.iter().map(|(text, _)| *text).chain([all.as_str()]).collect();
     std::thread::scope(|scope| {
-        for dialect in
-            ["hooks-server", "cchd-v1", "cloudevents", "claude-http", "opa", "webhook", "otlp"]
-        {
+        for dialect in [
+            "hooks-server",
+            "cchd-v1",
+            "cloudevents",
+            "claude-http",
+            "opa",
+            "webhook",
+            "otlp",
+            "bridge",
+        ] {
             for send in ["full", "summary", "hash"] {
                 let texts = &texts;
                 scope.spawn(move || {

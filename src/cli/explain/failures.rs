@@ -137,6 +137,10 @@ pub static FAILURES: &[Failure] = &[
     ),
     all("cdev is down or slow where it is told, not asked", "the same answer; the message is lost"),
     all(
+        "a bridge's listener is not there, hangs, or does not take an event",
+        "the same answer; the event goes into the bridge's file, and to the listener with `hookctl flush`",
+    ),
+    all(
         "what servers are to be told cannot be kept: the directory is not writable, the disk full, \
          the message larger than 1 MiB",
         "the same answer; the server is not told, which the journal notes. Of a full spool the \

@@ -54,8 +54,9 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
     ("proxy", "the HTTP proxy to it"),
     ("human", "a human answers there: never asked twice, may allow what a rule asks about"),
     ("audit", "true = it is told of events that a local rule denied"),
-    ("verdicts", "webhook, otlp: of `events`, tell it only of those that ended so"),
+    ("verdicts", "webhook, otlp, bridge: of `events`, tell it only of those that ended so"),
     ("body", "webhook: what is sent; a text, or a table that becomes JSON"),
+    ("dir", "bridge: the directory of the files for what its listener does not take"),
     ("input", "opa: what the policy gets as input: event, or raw"),
     ("undefined", "opa: what a policy without an answer is: no_opinion, deny or fail"),
     ("show_decision_id", "opa: true = a reason ends with the decision's id"),
@@ -67,6 +68,8 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
 
 /// How many addresses a server may have.
 const MOST_URLS: usize = 10;
+/// The port of a bridge.
+const BRIDGE: u16 = 3043;
 /// What an answer amounts to that names no permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Amounts {
@@ -167,6 +170,10 @@ pub struct Remote {
     pub verdicts: Vec<Option<Verb>>,
     /// What a webhook sends, placeholders not yet filled in.
     pub body: Option<Value>,
+    /// Where a bridge's files are.
+    pub dir: Option<PathBuf>,
+    /// Nobody said at which port a bridge listens: it may have moved on from its own.
+    pub search: bool,
     /// A policy gets the agent's own payload as its input.
     pub raw_input: bool,
     /// What a policy without an answer is taken for.
@@ -213,6 +220,8 @@ impl Remote {
             send: Send::Full,
             verdicts: Vec::new(),
             body: None,
+            dir: None,
+            search: false,
             raw_input: false,
             undefined: Undefined::NoOpinion,
             show_decision_id: false,
@@ -249,6 +258,10 @@ pub(super) fn read_remote(
         } else {
             r.unknown_key(key.get_ref(), key.span(), REMOTE_KEYS.iter().map(|(key, _)| *key));
         }
+    }
+    if out.dialect == Dialect::Bridge && !spans.iter().any(|(key, _)| *key == "url") {
+        out.urls = vec![Url::here(BRIDGE, "")];
+        out.search = true;
     }
     let private = out.dialect == Dialect::Webhook;
     out.urls.iter_mut().for_each(|url| url.private = private);
@@ -370,6 +383,7 @@ pub(super) fn read_key(
                 r.wrong_type(value, "a text or a table");
             }
         }
+        "dir" => out.dir = path(value, r),
         "input" => {
             const NAMES: &[(&str, bool)] = &[("event", false), ("raw", true)];
             out.raw_input = r.one_of("input", value, NAMES).unwrap_or_default();
@@ -409,6 +423,8 @@ mod tests {
         assert!(codes(url).is_empty());
         let socket = codes("url = \"http://x.org/hook\"\nsocket = \"/run/x\"");
         assert!(socket.is_empty() || cfg!(not(unix)), "{socket:?}");
+        // Whose place is known.
+        assert!(codes("dialect = \"bridge\"\ndir = \"~/hooks\"").is_empty());
         for (body, code) in [
             ("", "bad-remote"),
             ("url = 3", "wrong-type"),
@@ -448,6 +464,8 @@ mod tests {
             ("dialect = \"webhook\"\nverdicts = [\"deny\"]", "unused-key"),
             ("dialect = \"webhook\"\nhuman = true", "unused-key"),
             ("dialect = \"otlp\"\nverdicts = [\"no\"]", "unknown-word"),
+            ("dir = \"/x\"", "unused-key"),
+            ("dialect = \"bridge\"\nretry_count = 2", "unused-key"),
             ("undefined = \"deny\"", "unused-key"),
             ("dialect = \"opa\"\nundefined = \"allow\"", "unknown-word"),
             ("merge_input = true", "unused-key"),

@@ -29,6 +29,8 @@ const AUDIT: &[Dialect] = &[
 const PLAIN: &[Dialect] =
     &[Dialect::HooksServer, Dialect::CchdV1, Dialect::CloudEvents, Dialect::Opa];
 
+/// The dialects that are told of verdicts.
+const TOLD_OF: &[Dialect] = &[Dialect::Webhook, Dialect::Otlp, Dialect::Bridge];
 /// Keys that mean something in some dialects only, and why not in the others.
 const ONLY: &[(&str, &[Dialect], &str)] = &[
     ("strict_data", &[Dialect::HooksServer], "this dialect says what it is sent"),
@@ -37,8 +39,9 @@ const ONLY: &[(&str, &[Dialect], &str)] = &[
     ("fail_open", DECIDE, "nothing waits for this dialect's answer"),
     ("human", DECIDE, "nothing waits for this dialect's answer"),
     ("audit", AUDIT, "this dialect has no word for it"),
-    ("verdicts", &[Dialect::Webhook, Dialect::Otlp], "this dialect is asked before the verdict"),
+    ("verdicts", TOLD_OF, "this dialect is asked before the verdict"),
     ("body", &[Dialect::Webhook], "only a webhook has one"),
+    ("dir", &[Dialect::Bridge], "only a bridge has files of its own"),
     ("input", &[Dialect::Opa], "it is for opa"),
     ("undefined", &[Dialect::Opa], "it is for opa"),
     ("show_decision_id", &[Dialect::Opa], "it is for opa"),
@@ -129,6 +132,10 @@ pub(super) fn check(
     }
     let told_of_none = !remote.dialect.decides() && remote.events.is_empty();
     useless("verdicts", told_of_none, "it is for `events`; a rule that names it always tells");
+    for key in ["retry_count", "retry_delay_ms"] {
+        let why = "what a bridge does not take goes into its file";
+        useless(key, remote.dialect == Dialect::Bridge, why);
+    }
     let tls = remote.urls.iter().any(|url| url.is_https());
     useless("client_cert", !tls, "there is no https address");
     useless("ca", !tls, "there is no https address");

@@ -22,6 +22,8 @@ pub enum Dialect {
     Webhook,
     /// Decisions as OpenTelemetry logs; nothing comes back.
     Otlp,
+    /// The event bridge of agent-hooks: events as they came; nothing comes back.
+    Bridge,
 }
 
 /// What holds where a file does not say otherwise; times in milliseconds.
@@ -51,11 +53,12 @@ impl Dialect {
         ("cdev", Dialect::Cdev),
         ("webhook", Dialect::Webhook),
         ("otlp", Dialect::Otlp),
+        ("bridge", Dialect::Bridge),
     ];
 
     /// Is it asked for its decision? Else it is told of decisions, afterwards.
     pub fn decides(self) -> bool {
-        !matches!(self, Dialect::Webhook | Dialect::Otlp)
+        !matches!(self, Dialect::Webhook | Dialect::Otlp | Dialect::Bridge)
     }
 
     /// Is it asked about events of this kind?
@@ -111,6 +114,8 @@ impl Dialect {
             Dialect::Cdev => {
                 Defaults { timeout: 65_000, retries: 0, delay: 0, deadline: 66_000, ..slow }
             }
+            // What it does not take has a file to go to.
+            Dialect::Bridge => Defaults { retries: 0, ..slow },
             Dialect::Webhook | Dialect::Otlp => Defaults { retries: 1, delay: 500, ..slow },
         }
     }

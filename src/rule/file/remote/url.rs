@@ -27,7 +27,7 @@ impl Url {
     }
 
     /// With that path, where it names none.
-    pub(super) fn or_path(mut self, path: &str) -> Url {
+    pub fn or_path(mut self, path: &str) -> Url {
         if matches!(self.path(), "" | "/") {
             let (from, to) = (self.before_path(), self.before_query());
             self.text.replace_range(from..to, path);
@@ -44,6 +44,11 @@ impl Url {
 
     fn before_query(&self) -> usize {
         self.text.find(['?', '#']).unwrap_or(self.text.len())
+    }
+
+    /// That port of this machine.
+    pub fn here(port: u16, path: &str) -> Url {
+        Url { text: format!("http://localhost:{port}{path}"), loopback: true, private: false }
     }
 
     /// Where the path begins.

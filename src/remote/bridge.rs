@@ -1,0 +1,313 @@
+//! The event bridge of agent-hooks: every event as the agent sent it to a listener on this machine, and
+//! into a file where none takes it. Nothing comes back.
+//!
+//! Only the sender speaks it: no agent waits for a listener, nor for a file.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::breaker::{Breaker, State, now};
+use super::reply::Reply;
+use super::secret::Credentials;
+use super::sender::Report;
+use super::spool::Message;
+use super::{Dialect, Request, at_home, http, told};
+use crate::env;
+use crate::event::Event;
+use crate::paths::Paths;
+use crate::rule::file::Remote;
+use crate::rule::file::remote::Url;
+
+use self::files::{Files, Place};
+use self::json::Json;
+
+mod files;
+mod json;
+
+/// What the listener calls the events of each agent, which is what their files are called after.
+const ROUTES: &[(&str, &str)] = &[("claude", "claude-hook")];
+/// Where the listener goes when its own port is taken.
+const PORTS: std::ops::RangeInclusive<u16> = 3044..=3053;
+/// How long one of those may take to say that it is there, and all of them.
+const HEALTH: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+/// How long the files are waited for.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+pub(super) struct Bridge;
+
+impl Dialect for Bridge {
+    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
+        request.bytes.clone()
+    }
+
+    fn read(&self, _: &Remote, _: &Event, _: &str) -> Result<Reply, String> {
+        Ok(Reply::default())
+    }
+}
+
+/// Of an agent that the listener knows nothing of, its events are of the first.
+fn route(agent: &str) -> &'static str {
+    ROUTES.iter().find(|(known, _)| *known == agent).unwrap_or(&ROUTES[0]).1
+}
+
+/// Where the events of that agent go, which is the route where the address names no path.
+pub(super) fn address(url: &Url, agent: &str) -> Url {
+    url.clone().or_path(&format!("/{}", route(agent)))
+}
+
+/// Why the listener did not take an event, in the words of its own hooks.
+struct Failed {
+    message: String,
+    code: Option<&'static str>,
+    /// This is not the listener, which may be at another port.
+    elsewhere: bool,
+    /// It answered, and may well take another event.
+    answered: bool,
+    /// It did not answer in time.
+    slow: bool,
+}
+
+impl Failed {
+    fn new(message: impl Into<String>) -> Failed {
+        let message = message.into();
+        Failed { message, code: None, elsewhere: false, answered: false, slow: false }
+    }
+
+    fn status(status: u16) -> Failed {
+        let elsewhere = matches!(status, 404 | 405 | 501);
+        Failed { elsewhere, answered: true, ..Failed::new(format!("HTTP {status}")) }
+    }
+
+    fn of(cause: &str, url: &Url) -> Failed {
+        let host = url.endpoint().split('/').nth(2).unwrap_or_default();
+        let host = host.replace("localhost", "127.0.0.1");
+        let coded = |message: String, code| Failed { code: Some(code), ..Failed::new(message) };
+        match cause {
+            "connection refused" => Failed {
+                elsewhere: true,
+                ..coded(format!("connect ECONNREFUSED {host}"), "ECONNREFUSED")
+            },
+            "connection reset" => coded("socket hang up".into(), "ECONNRESET"),
+            "no such host" => coded(format!("getaddrinfo ENOTFOUND {host}"), "ENOTFOUND"),
+            _ if cause.starts_with("no answer within") => {
+                Failed { slow: true, ..Failed::new("Request timeout") }
+            }
+            _ => Failed { elsewhere: cause.contains("no HTTP"), ..Failed::new(cause) },
+        }
+    }
+}
+
+/// One request to the listener, wherever it is.
+fn post(remote: &Remote, request: &Request, body: &[u8]) -> Result<(), Failed> {
+    let credentials = Credentials::of(remote, request, request.deadline).map_err(Failed::new)?;
+    let to = |url: &Url| {
+        let url = address(url, request.event.agent);
+        let left = request.deadline.saturating_duration_since(Instant::now());
+        let timeout = remote.timeout.min(left);
+        let answer = http::send(remote, &request.home, &url, &credentials, Some(body), timeout);
+        let answer = answer.map_err(|failure| Failed::of(&failure.cause, &url))?;
+        let says = || answer.body.as_ref().is_ok_and(|body| is_json(body));
+        match answer.status {
+            // Who did not say where it is does not mean whatever is there.
+            200 | 201 if remote.search && !says() => Err(Failed {
+                elsewhere: true,
+                ..Failed::new(format!("no listener: HTTP {} without JSON", answer.status))
+            }),
+            200 | 201 => Ok(()),
+            status => Err(Failed::status(status)),
+        }
+    };
+    let mut failed = Failed::new("its time is up");
+    for url in &remote.urls {
+        match to(url) {
+            Ok(()) => return Ok(()),
+            Err(why) => failed = why,
+        }
+    }
+    match remote.search && failed.elsewhere {
+        true => find(remote, &request.home).map_or(Err(failed), |url| to(&url)),
+        false => Err(failed),
+    }
+}
+
+/// The first port where the listener says that it is there.
+fn find(remote: &Remote, home: &Path) -> Option<Url> {
+    let end = Instant::now() + HEALTH.1;
+    PORTS.into_iter().find_map(|port| {
+        let url = |path: &str| Url::here(port, path);
+        let timeout = HEALTH.0.min(end.saturating_duration_since(Instant::now()));
+        let nothing = Credentials::default();
+        let answer = http::send(remote, home, &url("/health"), &nothing, None, timeout).ok()?;
+        let health: Value = serde_json::from_slice(&answer.body.ok()?).ok()?;
+        let is = health["status"] == "ok" && health.get("processedEvents").is_some();
+        is.then(|| url(""))
+    })
+}
+
+fn is_json(body: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
+}
+
+/// Takes one event to the listener, else into the file: whether the listener has it.
+///
+/// # Errors
+/// Why neither has it.
+pub(super) fn deliver(
+    message: &Message,
+    request: &Request,
+    remote: &Remote,
+    paths: &Paths,
+    human: bool,
+) -> Result<bool, String> {
+    let breaker = Breaker::of(&paths.state, remote);
+    let came = match breaker.look() {
+        // Only a listener that hangs costs time.
+        State::Open(why) if !human => Err(Failed::new(why)),
+        _ => post(remote, request, message.body.as_bytes()),
+    };
+    match came {
+        Ok(()) => {
+            breaker.close();
+            Ok(true)
+        }
+        Err(failed) => {
+            if failed.slow {
+                breaker.open(&failed.message);
+            }
+            keep(message, request, remote, &failed).map(|()| false)
+        }
+    }
+}
+
+/// Notes the failure, and keeps the event.
+fn keep(
+    message: &Message,
+    request: &Request,
+    remote: &Remote,
+    failed: &Failed,
+) -> Result<(), String> {
+    let route = route(request.event.agent);
+    let places = places(remote, &request.home, Path::new(&message.root));
+    let files = Files::lock(files::usable(&places)?, route, PATIENCE)?;
+    let length = message.body.encode_utf16().count();
+    let about = json!({ "path": route, "dataLength": length });
+    files.add_error(error("http_send_failed", &failed.message, failed.code, about))?;
+    let mut event = match Json::parse(&message.body) {
+        Some(object @ Json::Object(_)) => object,
+        other => {
+            if other.is_none() {
+                let preview: String = message.body.chars().take(200).collect();
+                let about = json!({ "rawDataPreview": preview });
+                files.add_error(error("json_parse_error", "the event is no JSON", None, about))?;
+            }
+            Json::Object(vec![("\"__hook_raw\"".into(), Json::text(&message.body))])
+        }
+    };
+    event.set("__hook_timestamp", Json::text(&told::time(message.time)));
+    event.set("__hook_received", Json::Scalar(message.time.to_string()));
+    let mut events = match files.events()? {
+        Some(events) => events,
+        None => {
+            let about = json!({ "file": files.fallback() });
+            let why = "the file was no JSON, and is set aside";
+            files.add_error(error("fallback_file_read_error", why, None, about))?;
+            Vec::new()
+        }
+    };
+    events.push(event);
+    files.write_events(&events)
+}
+
+/// An entry of the file of errors.
+fn error(context: &str, message: &str, code: Option<&str>, about: Value) -> Json {
+    let now = now();
+    let mut error =
+        json!({ "message": message, "stack": format!("Error: {message}"), "name": "Error" });
+    if let Some(code) = code {
+        error["code"] = code.into();
+    }
+    let entry = json!({
+        "timestamp": told::time(now),
+        "context": context,
+        "error": error,
+        "additionalData": about,
+        "__hook_error_logged": now,
+    });
+    Json::parse(&entry.to_string()).unwrap_or_else(|| Json::text(message))
+}
+
+/// Where the files may be. Never in a project, nor where others could read them.
+fn places(remote: &Remote, home: &Path, root: &Path) -> Vec<Place> {
+    if let Some(dir) = &remote.dir {
+        return vec![Place { dir: at_home(dir, home), shared: false }];
+    }
+    let mut out = vec![Place { dir: home.join(".a24z/hooks"), shared: false }];
+    let temporary: PathBuf = env::temporary().join(".a24z-hooks");
+    let inside = root.parent().is_some() && temporary.starts_with(root);
+    if temporary.is_absolute() && !inside {
+        out.push(Place { dir: temporary, shared: true });
+    }
+    out
+}
+
+/// Sends what is in the files to the listener, and takes out of them what it took. `request` makes the
+/// request for the events of an agent.
+pub(super) fn drain(
+    remote: &Remote,
+    home: &Path,
+    root: &Path,
+    patience: Duration,
+    request: &dyn Fn(&str) -> Request,
+) -> Report {
+    let mut report = Report { remote: remote.name.clone(), ..Report::default() };
+    for place in places(remote, home, root) {
+        for (agent, route) in ROUTES {
+            if place.is_safe() && place.dir.join(files::name(route)).exists() {
+                let drained = Files::lock(&place.dir, route, patience)
+                    .and_then(|files| drain_file(&files, remote, &|| request(agent), &mut report));
+                if let Err(why) = drained {
+                    report.kept += 1;
+                    report.why = why;
+                }
+            }
+        }
+    }
+    report
+}
+
+fn drain_file(
+    files: &Files,
+    remote: &Remote,
+    request: &dyn Fn() -> Request,
+    report: &mut Report,
+) -> Result<(), String> {
+    let Some(mut events) = files.events()? else {
+        report.aside += 1;
+        return Ok(());
+    };
+    let received = |event: &Json| {
+        event.scalar("__hook_received").and_then(|ms| ms.parse::<u64>().ok()).unwrap_or(0)
+    };
+    events.sort_by_key(received);
+    let (count, mut gone) = (events.len(), false);
+    events.retain(|event| {
+        if gone {
+            return true;
+        }
+        let came = post(remote, &request(), event.compact().as_bytes());
+        if let Err(failed) = &came {
+            gone = !failed.answered;
+            report.why.clone_from(&failed.message);
+        }
+        came.is_err()
+    });
+    report.sent += count - events.len();
+    report.kept += events.len();
+    if events.len() < count { files.write_events(&events) } else { Ok(()) }
+}
+
+#[cfg(test)]
+#[path = "bridge/tests.rs"]
+mod tests;

@@ -1,0 +1,364 @@
+//! JSON as JavaScript reads and writes it, byte for byte: what `JSON.stringify(JSON.parse(text), null, 2)`
+//! gives, lone surrogates, numbers and the order of keys included.
+//!
+//! serde_json takes neither lone surrogates nor does it write numbers like that.
+
+use std::fmt::Write as _;
+
+/// How deep a value may be: an agent's own events are at most 128 deep, and stand in an array here.
+const DEEPEST: usize = 200;
+/// The longest text that is kept, in bytes of its escaped form.
+const LONGEST: usize = 1 << 20;
+
+/// A value. Texts are kept as they are written: quoted and escaped.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Json {
+    /// A number, a text, true, false or null, as it is written.
+    Scalar(String),
+    /// An array.
+    Array(Vec<Json>),
+    /// An object, in the order in which it is written.
+    Object(Vec<(String, Json)>),
+}
+
+impl Json {
+    /// What JavaScript reads from the text; None where it is no JSON, or too deep.
+    pub(super) fn parse(text: &str) -> Option<Json> {
+        let mut reader = Reader { text, at: 0 };
+        let value = reader.value(0)?;
+        reader.blanks();
+        (reader.at == text.len()).then_some(value)
+    }
+
+    /// A text.
+    pub(super) fn text(text: &str) -> Json {
+        let mut out = Out::new();
+        text.chars().for_each(|char| out.push(char as u32));
+        Json::Scalar(out.end())
+    }
+
+    /// Sets a key of an object: in its place where it is there, else at the end.
+    pub(super) fn set(&mut self, key: &str, value: Json) {
+        if let Json::Object(entries) = self {
+            let key = format!("\"{key}\"");
+            match entries.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, old)) => *old = value,
+                None => entries.push((key, value)),
+            }
+        }
+    }
+
+    /// The value of an object's key, as it is written.
+    pub(super) fn scalar(&self, key: &str) -> Option<&str> {
+        let Json::Object(entries) = self else { return None };
+        let key = format!("\"{key}\"");
+        match entries.iter().find(|(known, _)| *known == key) {
+            Some((_, Json::Scalar(text))) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// On one line, without blanks.
+    pub(super) fn compact(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out, None);
+        out
+    }
+
+    /// With two blanks for each level, this one being `level` deep.
+    pub(super) fn pretty(&self, level: usize) -> String {
+        let mut out = String::new();
+        self.write(&mut out, Some(level));
+        out
+    }
+
+    fn write(&self, out: &mut String, level: Option<usize>) {
+        let inner = level.map(|level| level + 1);
+        let line = |out: &mut String, level: Option<usize>| {
+            if let Some(level) = level {
+                out.push('\n');
+                (0..level).for_each(|_| out.push_str("  "));
+            }
+        };
+        match self {
+            Json::Scalar(text) => out.push_str(text),
+            Json::Array(all) => {
+                out.push('[');
+                for (at, one) in all.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    line(out, inner);
+                    one.write(out, inner);
+                }
+                line(out, level.filter(|_| !all.is_empty()));
+                out.push(']');
+            }
+            Json::Object(all) => {
+                out.push('{');
+                for (at, (key, one)) in all.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    line(out, inner);
+                    out.push_str(key);
+                    out.push_str(if level.is_some() { ": " } else { ":" });
+                    one.write(out, inner);
+                }
+                line(out, level.filter(|_| !all.is_empty()));
+                out.push('}');
+            }
+        }
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// That character, blanks before it.
+    fn eat(&mut self, byte: u8) -> Option<()> {
+        self.blanks();
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Json> {
+        if depth > DEEPEST {
+            return None;
+        }
+        self.blanks();
+        match self.peek()? {
+            b'{' => self.object(depth),
+            b'[' => self.array(depth),
+            b'"' => self.string().map(Json::Scalar),
+            b'-' | b'0'..=b'9' => self.number().map(Json::Scalar),
+            _ => {
+                let rest = &self.text[self.at..];
+                let word = ["true", "false", "null"].into_iter().find(|w| rest.starts_with(w))?;
+                self.at += word.len();
+                Some(Json::Scalar(word.into()))
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Option<Json> {
+        let mut out = Vec::new();
+        self.eat(b'[')?;
+        if self.eat(b']').is_some() {
+            return Some(Json::Array(out));
+        }
+        loop {
+            out.push(self.value(depth + 1)?);
+            if self.eat(b',').is_none() {
+                self.eat(b']')?;
+                return Some(Json::Array(out));
+            }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Option<Json> {
+        use std::collections::HashMap;
+        let mut out: Vec<(String, Json)> = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        self.eat(b'{')?;
+        if self.eat(b'}').is_some() {
+            return Some(Json::Object(out));
+        }
+        loop {
+            self.blanks();
+            let key = self.string()?;
+            self.eat(b':')?;
+            let value = self.value(depth + 1)?;
+            // The last of two counts, where the first was.
+            match known.get(&key) {
+                Some(at) => out[*at].1 = value,
+                None => {
+                    known.insert(key.clone(), out.len());
+                    out.push((key, value));
+                }
+            }
+            if self.eat(b',').is_none() {
+                self.eat(b'}')?;
+                break;
+            }
+        }
+        // Keys that could be an array's come first, in their order.
+        out.sort_by_key(|(key, _)| index(key).unwrap_or(u32::MAX));
+        Some(Json::Object(out))
+    }
+
+    fn number(&mut self) -> Option<String> {
+        let start = self.at;
+        let digits = |reader: &mut Self| {
+            let from = reader.at;
+            while matches!(reader.peek(), Some(b'0'..=b'9')) {
+                reader.at += 1;
+            }
+            (reader.at > from).then_some(reader.at - from)
+        };
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        let zero = self.peek() == Some(b'0');
+        if digits(self)? > 1 && zero {
+            return None;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            digits(self)?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            digits(self)?;
+        }
+        self.text[start..self.at].parse().ok().map(number)
+    }
+
+    /// The text in its escaped form, quotes included.
+    fn string(&mut self) -> Option<String> {
+        (self.peek()? == b'"').then(|| self.at += 1)?;
+        let mut out = Out::new();
+        // The first half of a pair, which may be one or not.
+        let mut high: Option<u32> = None;
+        loop {
+            let char = self.text[self.at..].chars().next()?;
+            self.at += char.len_utf8();
+            let mut unit = match char {
+                '"' => {
+                    high.into_iter().for_each(|high| out.push(high));
+                    return Some(out.end());
+                }
+                '\\' => self.escape()?,
+                '\0'..='\x1f' => return None,
+                char => char as u32,
+            };
+            if let Some(first) = high.take() {
+                if (0xdc00..0xe000).contains(&unit) {
+                    unit = 0x10000 + ((first - 0xd800) << 10) + (unit - 0xdc00);
+                } else {
+                    out.push(first);
+                }
+            }
+            match unit {
+                0xd800..0xdc00 => high = Some(unit),
+                unit => out.push(unit),
+            }
+        }
+    }
+
+    /// What is behind a backslash.
+    fn escape(&mut self) -> Option<u32> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(match byte {
+            b'"' | b'\\' | b'/' => byte.into(),
+            b'b' => 8,
+            b'f' => 12,
+            b'n' => 10,
+            b'r' => 13,
+            b't' => 9,
+            b'u' => {
+                let digits = self.text.get(self.at..self.at + 4)?;
+                self.at += 4;
+                let hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
+                hex.then(|| u32::from_str_radix(digits, 16).ok())??
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// A text that is being written.
+struct Out {
+    text: String,
+    /// Where it is cut, should it become too long.
+    cut: Option<usize>,
+}
+
+impl Out {
+    fn new() -> Out {
+        Out { text: "\"".into(), cut: None }
+    }
+
+    /// A character, or a surrogate that has no other half.
+    fn push(&mut self, unit: u32) {
+        // There is room for the note, so that what was cut is not cut again.
+        if self.cut.is_none() && self.text.len() >= LONGEST - 64 {
+            self.cut = Some(self.text.len());
+        }
+        let short = match unit {
+            0x22 => "\\\"",
+            0x5c => "\\\\",
+            0x08 => "\\b",
+            0x0c => "\\f",
+            0x0a => "\\n",
+            0x0d => "\\r",
+            0x09 => "\\t",
+            _ => "",
+        };
+        match char::from_u32(unit) {
+            _ if !short.is_empty() => self.text.push_str(short),
+            Some(char) if unit >= 0x20 => self.text.push(char),
+            _ => drop(write!(self.text, "\\u{unit:04x}")),
+        }
+    }
+
+    fn end(mut self) -> String {
+        let length = self.text.len();
+        if let Some(cut) = self.cut.filter(|_| length > LONGEST) {
+            self.text.truncate(cut);
+            let _ = write!(self.text, " [{} bytes cut by hookctl]", length - cut);
+        }
+        self.text.push('"');
+        self.text
+    }
+}
+
+/// The index that a key is.
+fn index(key: &str) -> Option<u32> {
+    let digits = key.trim_matches('"');
+    let plain = digits == "0" || !digits.starts_with('0');
+    let plain = plain && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    digits.parse().ok().filter(|index| plain && *index < u32::MAX)
+}
+
+/// A number as JavaScript writes it: the shortest digits that mean it.
+fn number(number: f64) -> String {
+    if !number.is_finite() {
+        return "null".into();
+    }
+    if number == 0.0 {
+        return "0".into();
+    }
+    let short = format!("{:e}", number.abs());
+    let (digits, exponent) = short.split_once('e').unwrap_or((&short, "0"));
+    let digits = digits.replace('.', "");
+    // Where the point is, counted from the first digit.
+    let (count, point) = (digits.len() as i32, exponent.parse::<i32>().unwrap_or(0) + 1);
+    let sign = if number < 0.0 { "-" } else { "" };
+    let zeros = |count: i32| "0".repeat(count.max(0) as usize);
+    match point {
+        -5..=0 => format!("{sign}0.{}{digits}", zeros(-point)),
+        1..=21 if count <= point => format!("{sign}{digits}{}", zeros(point - count)),
+        1..=21 => {
+            let (whole, part) = digits.split_at(point as usize);
+            format!("{sign}{whole}.{part}")
+        }
+        _ => {
+            let (first, rest) = digits.split_at(1);
+            let dot = if rest.is_empty() { "" } else { "." };
+            format!("{sign}{first}{dot}{rest}e{:+}", point - 1)
+        }
+    }
+}
