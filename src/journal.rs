@@ -105,13 +105,8 @@ pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
     }
     let Ok(mut bytes) = serde_json::to_vec(&line) else { return };
     bytes.push(b'\n');
-    let mut options = OpenOptions::new();
+    let mut options = private_file();
     options.append(true).create(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
     let file = options.open(path).or_else(|error| {
         if error.kind() != std::io::ErrorKind::NotFound {
             return Err(error);
@@ -125,6 +120,18 @@ pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
     if file.metadata().is_ok_and(|meta| meta.len() > config.max_size) {
         rotate(path, config.keep);
     }
+}
+
+/// What opens a file that, where it is made, only its owner can read.
+pub fn private_file() -> OpenOptions {
+    #[cfg_attr(not(unix), allow(unused_mut))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options
 }
 
 /// A directory that only its owner can look into.

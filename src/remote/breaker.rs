@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::journal::create_private_dir;
+use crate::journal::{create_private_dir, private_file};
 use crate::rule::file::Remote;
 use crate::trust;
 
@@ -90,13 +90,8 @@ impl Breaker {
     fn write(&self, note: &Note) {
         let Some(dir) = self.path.parent() else { return };
         let draft = self.path.with_extension(format!("{}.tmp", std::process::id()));
-        let mut options = fs::OpenOptions::new();
+        let mut options = private_file();
         options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(0o600);
-        }
         let written = create_private_dir(dir)
             .and_then(|()| options.open(&draft))
             .and_then(|mut file| file.write_all(&serde_json::to_vec(note).unwrap_or_default()))

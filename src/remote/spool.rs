@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::journal::create_private_dir;
+use crate::journal::{create_private_dir, private_file};
 use crate::rule::Layer;
 use crate::trust;
 
@@ -109,13 +109,8 @@ impl Spool {
             return Err(format!("it is larger than {} MiB", self.largest >> 20));
         }
         let draft = self.dir.join(format!("{}.tmp", message.id));
-        let mut options = OpenOptions::new();
+        let mut options = private_file();
         options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(0o600);
-        }
         let open = || match options.open(&draft) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 create_private_dir(&self.dir)?;

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use memchr::memchr;
 
 use crate::event::KindSet;
-use crate::journal::create_private_dir;
+use crate::journal::{create_private_dir, private_file};
 
 use super::concern::{self, Call, Concern};
 use super::file::{self, Remote, RuleFile};
@@ -157,13 +157,8 @@ pub fn save(state: &Path, path: &Path, layer: Layer, text: &str) {
 /// It holds a copy of the file, and with it whatever only its owner may know.
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write as _;
-    let mut options = fs::OpenOptions::new();
+    let mut options = private_file();
     options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
     options.open(path)?.write_all(text.as_bytes())
 }
 

@@ -1,14 +1,14 @@
 //! The files of the event bridge: what its listener did not get, and why. Each is one JSON array, written anew
 //! for every entry, under one lock for both.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::json::Json;
-use crate::journal::create_private_dir;
+use crate::journal::{create_private_dir, private_file};
 
 /// How much of what was not sent is kept, in bytes.
 const ROOM: usize = 10 << 20;
@@ -132,13 +132,8 @@ fn write(path: &Path, all: &[Json]) -> Result<(), String> {
 
 /// A file that only its owner may read.
 fn private(path: &Path, new: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
+    let mut options = private_file();
     options.write(true).create(true).truncate(new);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
     options.open(path)
 }
 
