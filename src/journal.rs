@@ -76,7 +76,7 @@ pub struct Remote {
     pub attempts: u32,
     /// How long it took, in milliseconds.
     pub ms: u64,
-    /// answered, refused (a human's no), failed; queued or dropped where it is only told.
+    /// answered, refused (a human's no), remembered, failed; queued or dropped where it is only told.
     pub outcome: String,
     /// Why it failed, redacted.
     #[serde(skip_serializing_if = "String::is_empty")]

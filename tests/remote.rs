@@ -24,6 +24,8 @@ mod judgement;
 mod manage;
 #[path = "remote/matrix.rs"]
 mod matrix;
+#[path = "remote/memory.rs"]
+mod memory;
 #[path = "remote/opa.rs"]
 mod opa;
 #[path = "remote/privacy.rs"]

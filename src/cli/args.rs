@@ -9,9 +9,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 // The build script includes this file from elsewhere.
 #[path = "args/server.rs"]
-mod server;
+pub mod server;
 
-pub use self::server::{FlushArgs, PingArgs, ServerArgs};
+pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServerArgs};
 
 const TOP: &str = "Examples:\n  \
     hookctl install                       guard every session of this user\n  \
@@ -96,6 +96,8 @@ pub enum Command {
     Ping(PingArgs),
     /// Send what servers are still to be told.
     Flush(FlushArgs),
+    /// What humans at servers said for a session: list it, or forget it.
+    Memory(MemoryArgs),
     /// Print the completions for a shell.
     Completions(CompletionsArgs),
     /// Print the man page.

@@ -296,6 +296,9 @@ fn server(asked: &Value) -> String {
     let plural = if attempts == 1 { "" } else { "s" };
     let (name, endpoint, outcome, cause) =
         (field("name"), field("endpoint"), field("outcome"), field("cause"));
+    if outcome == "remembered" {
+        return format!("{name}  {outcome}: nobody was asked");
+    }
     let mut out = format!("{name}  {endpoint}  {outcome}, {attempts} attempt{plural}, {ms} ms");
     if !cause.is_empty() {
         out.push_str(&format!(": {cause}"));

@@ -19,6 +19,7 @@ pub mod flush;
 pub mod init;
 pub mod install;
 pub mod log;
+pub mod memory;
 pub mod packs;
 pub mod pause;
 pub mod ping;
@@ -135,6 +136,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Init(args) => init::run(&context, &args),
         Command::Ping(args) => ping::run(&context, &args),
         Command::Flush(args) => flush::run(&context, &args),
+        Command::Memory(args) => memory::run(&context, &args),
         // The hook path is taken before this; its arguments are here for their help.
         Command::Hook(_) | Command::Completions(_) | Command::Man => Ok(Exit::Ok),
     }

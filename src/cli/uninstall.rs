@@ -23,6 +23,7 @@ const OWN_STATE: &[&str] = &[
     "index",
     "spool",
     "remote",
+    "memory",
     ".hookctl-",
 ];
 

@@ -25,6 +25,7 @@ use crate::verdict::{Answer, Verb};
 
 mod allow;
 mod commands;
+mod remember;
 mod rewrite;
 mod servers;
 mod tell;
@@ -157,6 +158,9 @@ impl<'a> Judge<'a> {
 
     fn run<'r>(mut self, rules: &[&'r Rule], mut matches: Vec<Match<'r>>) -> Judgement {
         let forwards = self.forwards();
+        if self.event.kind == Kind::SessionEnd {
+            self.forget();
+        }
         if self.settled(&matches) {
             // A plain deny is final: nothing is run for a call that will not happen.
             self.audit(&matches);

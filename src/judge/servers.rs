@@ -23,9 +23,9 @@ use crate::verdict::Verb;
 const WOULD: &str = "would ask";
 
 /// A server and on whose behalf it is asked: the rules, strongest layer first.
-struct Wanted<'a, 'r> {
-    remote: &'a Remote,
-    rules: Vec<&'r Rule>,
+pub(super) struct Wanted<'a, 'r> {
+    pub(super) remote: &'a Remote,
+    pub(super) rules: Vec<&'r Rule>,
 }
 
 impl<'a> Judge<'a> {
@@ -66,22 +66,32 @@ impl<'a> Judge<'a> {
         if wanted.is_empty() {
             return (None, Vec::new());
         }
-        let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
+        let recalls = self.recall(&wanted, matches, changed);
+        let open = wanted.iter().zip(&recalls).filter(|(_, recall)| recall.said.is_none());
+        let remotes: Vec<&Remote> = open.map(|(one, _)| one.remote).collect();
         let request = Arc::new(self.request());
-        let answers = remote::ask(&request, &remotes, self.world.paths);
+        let mut answers = remote::ask(&request, &remotes, self.world.paths).into_iter();
         // What of the voices so far only local rules and scripts said.
         let local = self.voices.len();
         let mut input: Option<(&Rule, Map<String, Value>)> = None;
         let mut allows = Vec::new();
         let mut approved = None;
-        for (one, asked) in wanted.iter().zip(answers) {
-            let read = |body: &String| remote::read(one.remote, &request, body);
-            let reply = asked.outcome.as_ref().map_err(String::clone).and_then(read);
-            self.record(one.remote, &asked, reply.as_ref());
+        for (one, recall) in wanted.iter().zip(&recalls) {
             let Some(&rule) = one.rules.first() else { continue };
+            let reply = match self.remembered(one, recall) {
+                Some(reply) => Ok(reply),
+                None => answers.next().map_or(Err(String::new()), |asked| {
+                    let read = |body: &String| remote::read(one.remote, &request, body);
+                    let reply = asked.outcome.as_ref().map_err(String::clone).and_then(read);
+                    self.record(one.remote, &asked, reply.as_ref());
+                    reply
+                }),
+            };
             match reply {
-                Ok(reply) => {
+                Ok(mut reply) => {
+                    self.doubt(one, recall, &mut reply);
                     let reply = reply.settle(one.remote, self.event);
+                    self.remember(one, matches, &reply, changed);
                     let verb = reply.verb.filter(|verb| *verb != Verb::Allow || !changed);
                     let reason = reply.reason.clone();
                     let new = self.take(rule, reply, changed);

@@ -212,7 +212,7 @@ pub(super) fn guard(reply: &mut Reply, remote: &Remote, own: &Event) {
 }
 
 /// May there be more than one command in it? Quoted or not: who remembers it does not know either.
-fn is_compound(command: &str) -> bool {
+pub(super) fn is_compound(command: &str) -> bool {
     command.contains([';', '&', '|', '`', '<', '>', '\n']) || command.contains("$(")
 }
 

@@ -35,6 +35,7 @@ mod claude_http;
 mod cloudevents;
 mod hooks_server;
 pub mod http;
+pub mod memory;
 mod opa;
 mod otlp;
 mod privacy;
@@ -247,7 +248,14 @@ pub fn read(remote: &Remote, request: &Request, body: &str) -> Result<Reply, Str
         restore::restore(&mut reply, remote.send, seen, own)?;
     }
     cdev::guard(&mut reply, remote, own);
+    reply.session = remote.human && for_session(body);
     Ok(reply)
+}
+
+/// Does the answer speak for all of the session?
+fn for_session(body: &str) -> bool {
+    let answer = serde_json::from_str::<Value>(body);
+    answer.is_ok_and(|answer| answer.get("scope").is_some_and(|scope| scope == "session"))
 }
 
 /// Is the server told of this event, when it has ended?

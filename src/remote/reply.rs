@@ -17,6 +17,8 @@ pub struct Reply {
     pub explicit: bool,
     /// What its allow may have been remembered by, where a human gave it for more than one call.
     pub remembered: Option<String>,
+    /// A human gave it for the rest of the session.
+    pub session: bool,
     /// Why.
     pub reason: String,
     /// The complete new input of the tool.

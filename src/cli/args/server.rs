@@ -1,6 +1,6 @@
 //! `hookctl ping`, and the settings of the user's server as options: `hookctl hook` takes them too.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 /// What holds in place of what `server.json` says; checked like the file itself.
 #[derive(Debug, Clone, Default, Args)]
@@ -50,6 +50,41 @@ pub struct FlushArgs {
     /// What hooks start: silent, and not for servers that were down a moment ago.
     #[arg(long, hide = true, conflicts_with = "name")]
     pub quiet: bool,
+}
+
+/// `hookctl memory`.
+#[derive(Debug, Args)]
+#[command(
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:\n  \
+    hookctl memory                          what humans at servers said for a session\n  \
+    hookctl memory --json | jq -r '.[].pattern'\n  \
+    hookctl memory clear                    they are asked again\n\n\
+Only an answer of such a server adds to it. What the server itself remembers stays there.\n\n\
+Exit status:\n  \
+    0  printed, or cleared\n  \
+    2  wrong usage, or it failed"
+)]
+pub struct MemoryArgs {
+    /// What to do; none = list.
+    #[command(subcommand)]
+    pub command: Option<MemoryCommand>,
+    /// Only sessions whose id begins so.
+    #[arg(long, value_name = "ID", global = true)]
+    pub session: Option<String>,
+    /// Print a JSON list.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What `hookctl memory` does.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum MemoryCommand {
+    /// List what is remembered.
+    List,
+    /// Forget it.
+    Clear,
 }
 
 /// `hookctl ping`.

@@ -53,6 +53,10 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
     ("socket", "the Unix socket that it listens on; `url` then only says what is asked for"),
     ("proxy", "the HTTP proxy to it"),
     ("human", "a human answers there: never asked twice, may allow what a rule asks about"),
+    (
+        "remember_s",
+        "how long an answer `for the session` of the human there holds, in seconds; 0 = never",
+    ),
     ("audit", "true = it is told of events that a local rule denied"),
     ("verdicts", "webhook, otlp, bridge: of `events`, tell it only of those that ended so"),
     ("body", "webhook: what is sent; a text, or a table that becomes JSON"),
@@ -70,6 +74,10 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
 const MOST_URLS: usize = 10;
 /// The port of a bridge.
 const BRIDGE: u16 = 3043;
+/// How long an answer for the session holds, in seconds, and how long it may.
+const REMEMBER: u64 = 3_600;
+const LONGEST_REMEMBERED: u64 = 86_400;
+
 /// What an answer amounts to that names no permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Amounts {
@@ -162,6 +170,8 @@ pub struct Remote {
     pub proxy: Option<String>,
     /// A human answers there.
     pub human: bool,
+    /// How long an answer holds that the human gives for the session.
+    pub remember: Duration,
     /// It is told of local denies.
     pub audit: bool,
     /// How much of an event it gets.
@@ -216,6 +226,7 @@ impl Remote {
             socket: None,
             proxy: None,
             human: dialect.is_human(),
+            remember: Duration::from_secs(REMEMBER),
             audit: false,
             send: Send::Full,
             verdicts: Vec::new(),
@@ -361,6 +372,10 @@ pub(super) fn read_key(
             }
         }
         "human" => out.human = r.boolean(value).unwrap_or_default(),
+        "remember_s" => {
+            let seconds = r.integer(value, 0, LONGEST_REMEMBERED).unwrap_or_default();
+            out.remember = Duration::from_secs(seconds);
+        }
         "audit" => out.audit = r.boolean(value).unwrap_or_default(),
         "send" => {
             const NAMES: &[(&str, Send)] =
@@ -471,6 +486,8 @@ mod tests {
             ("merge_input = true", "unused-key"),
             ("dialect = \"claude-http\"\nstrict_data = true", "unused-key"),
             ("guard = false", "unused-key"),
+            ("remember_s = 60", "unused-key"),
+            ("human = true\nremember_s = 90000", "out-of-range"),
             ("tool_start = true", "unused-key"),
             ("dialect = \"cdev\"\nhuman = false", "bad-remote"),
             ("dialect = \"cdev\"\nretry_count = 1", "bad-remote"),

@@ -130,6 +130,7 @@ pub(super) fn check(
     for (key, dialects, why) in ONLY {
         useless(key, !dialects.contains(&remote.dialect), why);
     }
+    useless("remember_s", !remote.human, "no human answers there");
     let told_of_none = !remote.dialect.decides() && remote.events.is_empty();
     useless("verdicts", told_of_none, "it is for `events`; a rule that names it always tells");
     for key in ["retry_count", "retry_delay_ms"] {

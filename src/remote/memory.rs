@@ -1,0 +1,304 @@
+//! What humans at servers said for a whole session, so that they are not asked again about calls that
+//! are like the one which they saw.
+//!
+//! One file for each session in the state directory, one line for each answer. Only a server's answer adds
+//! a line; anybody may take them away, as the human is then just asked again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use self::pattern::{Pattern, patterns};
+use crate::effect::{Analysis, Effect, Grade, Place};
+use crate::event::Event;
+use crate::journal::{clean, create_private_dir, private_file};
+use crate::remote::breaker::now;
+use crate::rule::file::Remote;
+use crate::trust;
+use crate::verdict::Verb;
+
+mod pattern;
+
+/// How many answers count for one session: the newest.
+const MOST: usize = 100;
+/// The largest file, in bytes. Past that nothing is added, and humans are asked.
+const ROOM: u64 = 1 << 20;
+/// Files that nobody wrote for so long are swept away: no answer holds longer.
+const OLD: Duration = Duration::from_secs(86_400);
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// When, in milliseconds since 1970.
+    pub time: u64,
+    /// Until when it holds.
+    pub until: u64,
+    /// The session.
+    pub session: String,
+    /// The server's name.
+    pub remote: String,
+    /// All that the files say of the server, hashed: another server of that name is another human.
+    server: String,
+    /// Was it a yes?
+    pub allow: bool,
+    /// What it is for, without secrets: `Bash(npm test:*)`.
+    pub pattern: String,
+    /// That very command alone.
+    whole: bool,
+    /// The pattern hashed.
+    key: String,
+    /// What the server itself remembers it by.
+    theirs: Option<String>,
+    /// The directory that it was given in.
+    pub cwd: String,
+    /// What the call was known to do.
+    does: BTreeSet<String>,
+    /// The rules that asked, or wanted the human to be asked.
+    asks: BTreeSet<String>,
+}
+
+/// A call that a human is to be asked about.
+#[derive(Debug)]
+pub struct Call<'c> {
+    /// Its event.
+    pub event: &'c Event,
+    /// What it does.
+    pub analysis: &'c Analysis,
+    /// Where.
+    pub place: &'c Place,
+    /// The rules that ask, or want the human to be asked.
+    pub asks: BTreeSet<String>,
+}
+
+/// What is known of such a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recall {
+    /// What the human said, and what for; none = they are asked.
+    pub said: Option<(Verb, String)>,
+    /// What the server itself may remember, and answer by without asking anybody, though this call does
+    /// more than any that the human said yes to.
+    pub theirs: Vec<String>,
+}
+
+/// What is remembered of one session.
+#[derive(Debug)]
+pub struct Memory {
+    session: String,
+    path: PathBuf,
+}
+
+impl Memory {
+    /// None where the session has no name.
+    pub fn of(state: &Path, session: &str) -> Option<Memory> {
+        let hash = trust::hash(session.as_bytes());
+        let path = dir(state).join(format!("{}.jsonl", &hash[..32]));
+        (!session.is_empty()).then(|| Memory { session: session.to_string(), path })
+    }
+
+    /// What the human at that server said of calls like this. A no comes before a yes.
+    pub fn recall(&self, remote: &Remote, call: &Call<'_>) -> Recall {
+        let server = server(remote);
+        let all = read(&self.path).into_iter();
+        let all: Vec<Answer> =
+            all.filter(|one| one.server == server && one.session == self.session).collect();
+        if all.is_empty() {
+            return Recall::default();
+        }
+        let (now, keys, does) = (now(), keys(remote, call), does(call.analysis));
+        let like: Vec<&Answer> = all.iter().filter(|one| keys.contains(&one.key)).collect();
+        let holds = |one: &&&Answer| one.holds(now);
+        let no = like.iter().filter(holds).find(|one| !one.allow);
+        let covers = |one: &&&Answer| one.covers(call, &does);
+        let yes = like.iter().filter(holds).find(covers);
+        let said = no.or(yes).map(|one| (one.verb(), one.pattern.clone()));
+        let theirs = match like.iter().any(|one| covers(&one)) {
+            // An answer that holds no longer is theirs to give again.
+            true => Vec::new(),
+            false => all.iter().filter_map(|one| one.theirs.clone()).collect(),
+        };
+        Recall { said, theirs }
+    }
+
+    /// Keeps what the human said of this call for the rest of the session. Returns what it is remembered
+    /// by; None where such a call is not remembered.
+    pub fn keep(
+        &self,
+        remote: &Remote,
+        call: &Call<'_>,
+        verb: Verb,
+        theirs: Option<String>,
+    ) -> Option<String> {
+        let cwd = &call.place.cwd;
+        let mut known = known(remote, call);
+        // What lies elsewhere is like nothing else.
+        if verb == Verb::Allow && !is_below(call.analysis, cwd) {
+            known.retain(|one| one.whole);
+        }
+        let pattern = known.into_iter().next()?;
+        let time = now();
+        let answer = Answer {
+            time,
+            until: time + remote.remember.as_millis() as u64,
+            session: self.session.clone(),
+            remote: remote.name.clone(),
+            server: server(remote),
+            allow: verb == Verb::Allow,
+            pattern: clean(&pattern.text),
+            whole: pattern.whole,
+            key: key(&pattern, cwd),
+            theirs,
+            cwd: cwd.clone(),
+            does: does(call.analysis),
+            asks: call.asks.clone(),
+        };
+        let mut line = serde_json::to_vec(&answer).ok()?;
+        line.push(b'\n');
+        append(&self.path, &line).ok()?;
+        Some(answer.pattern)
+    }
+
+    /// Forgets all of it.
+    ///
+    /// # Errors
+    /// Where the file cannot be removed.
+    pub fn forget(&self) -> std::io::Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Answer {
+    /// Does it still hold? A clock that was set back must not make it hold longer.
+    fn holds(&self, now: u64) -> bool {
+        (self.time..self.until).contains(&now)
+    }
+
+    /// The answer.
+    pub fn verb(&self) -> Verb {
+        if self.allow { Verb::Allow } else { Verb::Deny }
+    }
+
+    /// Has the human seen a call that did all that this one does?
+    fn covers(&self, call: &Call<'_>, does: &BTreeSet<String>) -> bool {
+        self.allow
+            && does.is_subset(&self.does)
+            && call.asks.is_subset(&self.asks)
+            && (self.whole || is_below(call.analysis, &self.cwd))
+    }
+}
+
+/// All answers that still hold, by session, oldest first.
+pub fn all(state: &Path) -> Vec<Answer> {
+    let now = now();
+    let files = fs::read_dir(dir(state)).into_iter().flatten().flatten();
+    let mut all: Vec<Answer> = files.flat_map(|file| read(&file.path())).collect();
+    all.retain(|one| one.holds(now));
+    all.sort_by(|a, b| (&a.session, a.time).cmp(&(&b.session, b.time)));
+    all
+}
+
+/// Forgets what was said in any session.
+///
+/// # Errors
+/// Where a file cannot be removed.
+pub fn clear(state: &Path) -> std::io::Result<()> {
+    match fs::remove_dir_all(dir(state)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn dir(state: &Path) -> PathBuf {
+    state.join("memory")
+}
+
+/// The newest answers of a file; a line that is none counts for nothing.
+fn read(path: &Path) -> Vec<Answer> {
+    let mut text = String::new();
+    let file = fs::File::open(path).map(|file| file.take(2 * ROOM));
+    if file.and_then(|mut file| file.read_to_string(&mut text)).is_err() {
+        return Vec::new();
+    }
+    let answers = text.lines().rev().filter_map(|line| serde_json::from_str(line).ok());
+    let mut answers: Vec<Answer> = answers.take(MOST).collect();
+    answers.reverse();
+    answers
+}
+
+/// One write: answers that come at once do not mix.
+fn append(path: &Path, line: &[u8]) -> std::io::Result<()> {
+    let dir = path.parent().unwrap_or(path);
+    create_private_dir(dir)?;
+    sweep(dir);
+    let mut file = private_file().append(true).create(true).open(path)?;
+    if file.metadata()?.len() + line.len() as u64 > ROOM {
+        return Err(ErrorKind::StorageFull.into());
+    }
+    file.write_all(line)
+}
+
+/// Takes away what sessions left that never ended.
+fn sweep(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let modified = entry.metadata().and_then(|meta| meta.modified());
+        let age = modified.map(|time| SystemTime::now().duration_since(time).unwrap_or_default());
+        if age.is_ok_and(|age| age > OLD) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Which server: whatever of its settings changes, it is asked anew.
+fn server(remote: &Remote) -> String {
+    trust::hash(format!("{remote:?}").as_bytes())[..32].to_string()
+}
+
+/// What answers for this call are known by; nothing where they are not remembered: the server is not
+/// to be, or not all of the call is understood.
+fn keys(remote: &Remote, call: &Call<'_>) -> Vec<String> {
+    known(remote, call).iter().map(|one| key(one, &call.place.cwd)).collect()
+}
+
+fn known(remote: &Remote, call: &Call<'_>) -> Vec<Pattern> {
+    let understood = call.analysis.effects.iter().all(|one| one.grade != Grade::Unknown);
+    match understood && !remote.remember.is_zero() {
+        true => patterns(call.event, call.analysis, call.place),
+        false => Vec::new(),
+    }
+}
+
+/// A command is another one in another directory.
+fn key(pattern: &Pattern, cwd: &str) -> String {
+    let place = if pattern.text.starts_with("Bash(") { cwd } else { "" };
+    let text = format!("{}\0{}\0{place}", pattern.whole, pattern.text);
+    trust::hash(text.as_bytes())[..32].to_string()
+}
+
+/// The kinds of effects, and the hosts; a host that is not known is any.
+fn does(analysis: &Analysis) -> BTreeSet<String> {
+    let words = |one: &Effect| {
+        let host = one.host.as_deref().map(|host| format!("{} {host}", one.word.text()));
+        host.unwrap_or_else(|| one.word.text().to_string())
+    };
+    analysis.effects.iter().map(words).collect()
+}
+
+/// Does the call touch nothing outside of that directory?
+fn is_below(analysis: &Analysis, dir: &str) -> bool {
+    let real = fs::canonicalize(dir).ok();
+    let real = real.as_deref().and_then(Path::to_str).unwrap_or(dir);
+    let below = |path: &str, dir: &str| {
+        let rest = path.strip_prefix(dir.trim_end_matches('/'));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let paths = analysis.effects.iter().filter_map(|effect| effect.path.as_ref());
+    paths.into_iter().all(|path| {
+        below(&path.lexical, dir) && (below(&path.resolved, dir) || below(&path.resolved, real))
+    })
+}

@@ -1,0 +1,338 @@
+//! What a human says for the session: nobody is asked again about what is like it, everybody about what does more.
+
+use super::*;
+
+const ONCE: &str = r#"{"decision":"allow","pattern":"","scope":"once"}"#;
+
+fn config(url: &str, more: &str) -> String {
+    let times = "timeout_ms = 1500\ndeadline_ms = 1800";
+    format!(
+        "[remote.x]\nurl = \"{url}\"\ndialect = \"cdev\"\nevents = [\"PreToolUse\", \"PermissionRequest\"]\n{times}\n{more}\n"
+    )
+}
+
+fn session(decision: &str, pattern: &str) -> Play {
+    ok(&json!({ "decision": decision, "pattern": pattern, "scope": "session" }).to_string())
+}
+
+/// A call of its own.
+fn call(id: usize, command: &str) -> Value {
+    let mut payload = bash(command);
+    payload["tool_use_id"] = format!("toolu_{id}").into();
+    payload
+}
+
+fn tool(id: usize, tool: &str, input: Value) -> Value {
+    let mut payload = call(id, "");
+    payload["tool_name"] = tool.into();
+    payload["tool_input"] = input;
+    payload
+}
+
+/// The verdict, and whether the server was asked for it.
+fn asked(home: &Home, server: &Server, payload: &Value) -> (String, bool) {
+    let before = server.connections();
+    let answer = home.hook(payload);
+    (verdict(&answer).0.to_string(), server.connections() > before)
+}
+
+fn is(verb: &str, asked: bool) -> (String, bool) {
+    (verb.to_string(), asked)
+}
+
+#[test]
+fn s0_19_what_is_allowed_for_the_session_is_answered_at_once_and_without_a_request() {
+    let server = Server::start(vec![session("allow", "Bash(npm test:*)")]);
+    let home = Home::new(&config(&server.url, ""));
+    assert_eq!(asked(&home, &server, &call(1, "npm test")), is("allow", true));
+    assert_eq!(asked(&home, &server, &call(2, "npm test")), is("allow", false));
+    assert_eq!(asked(&home, &server, &call(3, "npm test unit")), is("allow", false));
+    assert_eq!(home.remote()["outcome"], "remembered");
+    let reason = "Approved for this session: Bash(npm test:*) [user:remote.x]";
+    assert_eq!(verdict(&home.hook(&call(4, "npm test"))).1, reason);
+    // s0_20: whatever the server thinks of it.
+    assert_eq!(asked(&home, &server, &call(5, "npm test && rm -rf x")), is("ask", true));
+    assert_eq!(asked(&home, &server, &call(6, "npm test $(cat x)")), is("ask", true));
+    // Another session, another directory, another server of that name.
+    let mut other = call(7, "npm test");
+    other["session_id"] = "s-2".into();
+    assert_eq!(asked(&home, &server, &other), is("allow", true));
+    let mut elsewhere = call(8, "npm test");
+    elsewhere["cwd"] = "/usr".into();
+    assert!(asked(&home, &server, &elsewhere).1);
+    let second = Server::start(vec![ok(ONCE)]);
+    home.configure(&config(&second.url, ""));
+    assert_eq!(asked(&home, &second, &call(9, "npm test")), is("allow", true));
+}
+
+#[test]
+fn s0_17_what_is_said_once_holds_once() {
+    for body in [ONCE, r#"{"decision":"allow"}"#, r#"{"decision":"deny","scope":"once"}"#] {
+        let server = Server::start(vec![ok(body)]);
+        let home = Home::new(&config(&server.url, ""));
+        for id in 0..3 {
+            assert!(asked(&home, &server, &call(id, "npm test")).1, "{body}");
+        }
+        assert_eq!(home.told(&["memory"]), "nothing is remembered\n");
+    }
+    // Nobody has looked, or nobody knew.
+    for body in [
+        r#"{"decision":"allow","scope":"session","message":"bypass_permissions"}"#,
+        r#"{"decision":"ask","scope":"session"}"#,
+    ] {
+        let server = Server::start(vec![ok(body)]);
+        let home = Home::new(&config(&server.url, ""));
+        home.hook(&call(1, "npm test"));
+        assert_eq!(home.told(&["memory"]), "nothing is remembered\n", "{body}");
+    }
+}
+
+#[test]
+fn a_no_for_the_session_is_remembered_and_comes_first() {
+    let server = Server::start(vec![session("deny", "Bash(npm test:*)")]);
+    let home = Home::new(&config(&server.url, ""));
+    assert_eq!(asked(&home, &server, &call(1, "npm test")), is("deny", true));
+    assert_eq!(asked(&home, &server, &call(2, "npm test -w a")), is("deny", false));
+    assert!(home.told(&["memory"]).contains("deny   Bash(npm test:*)"));
+    // A yes to the very same command does not lift it.
+    let path = std::fs::read_dir(home.state().join("memory")).unwrap().next().unwrap().unwrap();
+    let line = std::fs::read_to_string(path.path()).unwrap();
+    let yes = line.replace("\"allow\":false", "\"allow\":true");
+    std::fs::write(path.path(), format!("{line}{yes}")).unwrap();
+    assert_eq!(asked(&home, &server, &call(3, "npm test")), is("deny", false));
+}
+
+/// The human has seen one call; a call like it that does more is another.
+#[test]
+fn s0_20_who_said_yes_to_less_is_asked_again() {
+    let project = tempfile::tempdir().unwrap();
+    let cwd = project.path().canonicalize().unwrap();
+    for (seen, more) in [
+        // Another effect, another host, a path outside.
+        ("find . -name a", "find . -name a -delete"),
+        ("curl https://a.example/x", "curl https://b.example/x"),
+        ("curl https://a.example/x", "curl -d a=b https://a.example/x"),
+        ("cat a.txt", "cat /usr/share/x.txt"),
+        ("cat a.txt", "cat ../b.txt"),
+        // A rule asks about it.
+        ("git reset a.txt", "git reset --hard"),
+        // What nobody knows.
+        ("cat a.txt", "cat $FILE"),
+        ("npm test", "npm test --no-such-option=x"),
+        ("npm test", "FOO=1 npm test"),
+        // Only like itself.
+        ("python3 a.py", "python3 b.py"),
+        ("./deploy.sh staging", "./deploy.sh production"),
+        ("npm run build", "npm run deploy"),
+        ("make test", "make install"),
+        ("ssh a.example ls", "ssh a.example id"),
+    ] {
+        let server = Server::start(vec![session("allow", "")]);
+        let home = Home::new(&config(&server.url, ""));
+        let at = |id: usize, command: &str| {
+            let mut payload = call(id, command);
+            payload["cwd"] = cwd.to_str().unwrap().into();
+            payload
+        };
+        assert!(asked(&home, &server, &at(1, seen)).1, "{seen}");
+        assert_eq!(asked(&home, &server, &at(2, seen)), is("allow", false), "{seen}");
+        assert!(asked(&home, &server, &at(3, more)).1, "{seen}, then {more}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn s0_18_files_are_alike_below_the_sessions_directory_alone() {
+    let project = tempfile::tempdir().unwrap();
+    let cwd = project.path().canonicalize().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), cwd.join("link")).unwrap();
+    let server = Server::start(vec![session("allow", "Write(*.py)")]);
+    let home = Home::new(&config(&server.url, ""));
+    let write = |id: usize, path: &str| {
+        let path = if path.starts_with('/') { path.into() } else { cwd.join(path) };
+        let mut payload = tool(id, "Write", json!({ "file_path": path, "content": "x" }));
+        payload["cwd"] = cwd.to_str().unwrap().into();
+        payload
+    };
+    assert_eq!(asked(&home, &server, &write(1, "a.py")), is("allow", true));
+    assert_eq!(asked(&home, &server, &write(2, "src/b.py")), is("allow", false));
+    for (id, path) in ["src/b.rs", "/usr/c.py", "../c.py", "link/c.py"].iter().enumerate() {
+        assert!(asked(&home, &server, &write(10 + id, path)).1, "{path}");
+    }
+    // What lies outside is not remembered at all.
+    for id in 20..22 {
+        assert!(asked(&home, &server, &write(id, "/usr/c.txt")).1);
+    }
+}
+
+/// cdev itself remembers by the first words. What it answers from there no human has seen.
+#[test]
+fn a_servers_own_memory_lifts_no_question_that_the_human_has_not_seen() {
+    const LESS: &str = "npm test unit";
+    const MORE: &str = "npm test e2e";
+    let rule = "[rule.q]\ncommand = \"npm test e2e\"\nask = \"sure?\"\n";
+    let server = Server::start(vec![session("allow", "Bash(npm test:*)")]);
+    let config = |more: &str| format!("{}{rule}", config(&server.url, more));
+    let home = Home::new(&config(""));
+    assert_eq!(asked(&home, &server, &call(1, LESS)), is("allow", true));
+    assert_eq!(asked(&home, &server, &call(2, MORE)), is("ask", true));
+    assert_eq!(asked(&home, &server, &call(3, LESS)), is("allow", false));
+    // Of the first such call a human has seen all.
+    let home = Home::new(&config(""));
+    assert_eq!(asked(&home, &server, &call(1, MORE)), is("allow", true));
+    assert_eq!(asked(&home, &server, &call(2, MORE)), is("allow", false));
+    let home = Home::new(&config("guard = false"));
+    assert_eq!(asked(&home, &server, &call(1, LESS)), is("allow", true));
+    assert_eq!(asked(&home, &server, &call(2, MORE)), is("allow", true));
+}
+
+#[test]
+fn what_is_remembered_lifts_no_deny_and_no_question_of_the_administrators() {
+    let server = Server::start(vec![session("allow", "Bash(cat:*)")]);
+    let rule = "[rule.no]\ncommand = \"cat b.txt\"\ndeny = \"no\"\n";
+    let home = Home::new(&format!("{}{rule}", config(&server.url, "")));
+    assert_eq!(asked(&home, &server, &call(1, "cat a.txt")), is("allow", true));
+    assert_eq!(asked(&home, &server, &call(2, "cat b.txt")), is("deny", false));
+}
+
+#[test]
+fn it_holds_so_long_and_no_longer_than_the_session() {
+    let server = Server::start(vec![session("allow", "Bash(npm test:*)")]);
+    let home = Home::new(&config(&server.url, "remember_s = 1"));
+    assert_eq!(asked(&home, &server, &call(1, "npm test")), is("allow", true));
+    std::thread::sleep(Duration::from_millis(1_100));
+    // The server's to give again: the human has seen all of it.
+    assert_eq!(asked(&home, &server, &call(2, "npm test")), is("allow", true));
+    home.configure(&config(&server.url, "remember_s = 0"));
+    for id in 3..5 {
+        assert_eq!(asked(&home, &server, &call(id, "npm test")), is("allow", true));
+    }
+    home.configure(&config(&server.url, ""));
+    assert_eq!(asked(&home, &server, &call(5, "npm test")), is("allow", true));
+    assert_eq!(asked(&home, &server, &call(6, "npm test")), is("allow", false));
+    home.hook(&event("SessionEnd", json!({ "reason": "other" })));
+    assert_eq!(asked(&home, &server, &call(7, "npm test")), is("allow", true));
+}
+
+/// Any server where a human answers may say so; one where nobody does may not.
+#[test]
+fn s0_18_every_protocol_can_speak_for_the_session() {
+    let answer = r#"{"decision":"allow","scope":"session"}"#;
+    let http = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"},"scope":"session"}"#;
+    for (dialect, more, body, again) in [
+        ("hooks-server", "human = true\non_allow = \"allow\"", answer, false),
+        ("claude-http", "human = true", http, false),
+        ("claude-http", "", http, true),
+        // Without that an allow of this protocol is none.
+        ("hooks-server", "human = true", answer, true),
+    ] {
+        let server = Server::start(vec![ok(body)]);
+        let text = config(&server.url, more).replace("cdev", dialect);
+        let home = Home::new(&text);
+        home.hook(&call(1, "npm test"));
+        assert_eq!(asked(&home, &server, &call(2, "npm test")).1, again, "{dialect}, {more}");
+    }
+}
+
+#[test]
+fn fifty_at_once_lose_nothing() {
+    let server = Server::start(vec![session("allow", "")]);
+    let home =
+        Home::new(&config(&server.url, "").replace("1500", "20000").replace("1800", "20000"));
+    let command = |n: usize| format!("./step{n}.sh a");
+    let children: Vec<_> = (0..50)
+        .map(|n| {
+            let mut child = home.command(&["hook"]).spawn().unwrap();
+            let payload = call(n, &command(n)).to_string();
+            std::io::Write::write_all(&mut child.stdin.take().unwrap(), payload.as_bytes())
+                .unwrap();
+            child
+        })
+        .collect();
+    for child in children {
+        let answer = answer_of(&child.wait_with_output().unwrap());
+        assert_eq!(verdict(&answer).0, "allow");
+    }
+    let listed: Value = serde_json::from_str(&home.told(&["memory", "list", "--json"])).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 50);
+    let before = server.connections();
+    for n in 0..50 {
+        assert_eq!(verdict(&home.hook(&call(100 + n, &command(n)))).0, "allow", "{n}");
+    }
+    assert_eq!(server.connections(), before);
+}
+
+#[test]
+fn of_a_session_the_newest_hundred_count() {
+    let server = Server::start(vec![session("allow", "")]);
+    let home = Home::new(&config(&server.url, ""));
+    for n in 0..102 {
+        home.hook(&call(n, &format!("./step{n}.sh")));
+    }
+    let listed: Value = serde_json::from_str(&home.told(&["memory", "--json"])).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 100);
+    assert!(asked(&home, &server, &call(200, "./step0.sh")).1);
+    assert!(!asked(&home, &server, &call(201, "./step101.sh")).1);
+}
+
+/// Whatever somebody makes of the file: humans are asked, events are answered.
+#[test]
+fn a_broken_memory_is_none() {
+    let server = Server::start(vec![session("allow", "Bash(npm test:*)")]);
+    let home = Home::new(&config(&server.url, ""));
+    home.hook(&call(1, "npm test"));
+    let dir = home.state().join("memory");
+    let file = std::fs::read_dir(&dir).unwrap().next().unwrap().unwrap().path();
+    let line = std::fs::read(&file).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+    // Half a line counts for nothing and costs the others nothing.
+    let torn = [b"{\"time\":1,\"un\n", &line[..], b"\xff\n"].concat();
+    std::fs::write(&file, [&line[..line.len() / 2], b"\n", &line].concat()).unwrap();
+    assert_eq!(asked(&home, &server, &call(2, "npm test")), is("allow", false));
+    for bad in [torn, b"[]\n".to_vec(), vec![0; 3 << 20]] {
+        std::fs::write(&file, bad).unwrap();
+        let (verb, _) = asked(&home, &server, &call(3, "npm test"));
+        assert_eq!(verb, "allow");
+    }
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    for id in 10..12 {
+        assert_eq!(asked(&home, &server, &call(id, "npm test")), is("allow", true));
+    }
+    assert!(home.journal().contains("not remembered"));
+    std::fs::remove_dir_all(&dir).unwrap();
+    std::fs::write(&dir, "").unwrap();
+    for id in 20..22 {
+        assert_eq!(asked(&home, &server, &call(id, "npm test")), is("allow", true));
+    }
+}
+
+#[test]
+fn it_can_be_read_and_taken_away_and_holds_no_secret() {
+    let server = Server::start(vec![session("allow", "")]);
+    let home = Home::new(&config(&server.url, ""));
+    assert_eq!(home.told(&["memory", "clear"]), "nothing was remembered\n");
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    home.hook(&call(1, &format!("./deploy.sh {secret}")));
+    home.hook(&call(2, "npm test"));
+    let mut other = call(3, "npm test");
+    other["session_id"] = "t-1".into();
+    home.hook(&other);
+    let list = home.told(&["memory"]);
+    assert!(list.contains("session s-1") && list.contains("session t-1"), "{list}");
+    assert!(list.contains("allow  Bash(npm test:*)  x, in /, 60 min left"), "{list}");
+    assert!(!home.kept().contains(&secret) && !list.contains(&secret), "{list}");
+    assert!(!asked(&home, &server, &call(4, &format!("./deploy.sh {secret}"))).1);
+    let some = home.told(&["memory", "clear", "--session", "t-"]);
+    assert_eq!(some, "1 answer forgotten: the human is asked again\n");
+    assert!(!home.told(&["memory"]).contains("t-1"));
+    let rest = home.told(&["memory", "clear"]);
+    assert_eq!(rest, "2 answers forgotten: the humans are asked again\n");
+    assert!(asked(&home, &server, &call(5, "npm test")).1);
+}
