@@ -280,13 +280,14 @@ fn key(pattern: &Pattern, cwd: &str) -> String {
     trust::hash(text.as_bytes())[..32].to_string()
 }
 
-/// The kinds of effects, and the hosts; a host that is not known is any.
+/// The kinds of effects: on one path or on many, at which host; a host that is not known is any.
 fn does(analysis: &Analysis) -> BTreeSet<String> {
-    let words = |one: &Effect| {
-        let host = one.host.as_deref().map(|host| format!("{} {host}", one.word.text()));
-        host.unwrap_or_else(|| one.word.text().to_string())
+    let kind = |one: &Effect| {
+        let wide = one.path.as_ref().is_some_and(|path| path.extent.is_wide());
+        let wide = if wide { " many" } else { "" };
+        format!("{}{wide} {}", one.word.text(), one.host.as_deref().unwrap_or_default())
     };
-    analysis.effects.iter().map(words).collect()
+    analysis.effects.iter().map(kind).collect()
 }
 
 /// Does the call touch nothing outside of that directory?

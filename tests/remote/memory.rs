@@ -108,7 +108,8 @@ fn s0_20_who_said_yes_to_less_is_asked_again() {
     let project = tempfile::tempdir().unwrap();
     let cwd = project.path().canonicalize().unwrap();
     for (seen, more) in [
-        // Another effect, another host, a path outside.
+        // Another effect, another host, a path outside, a whole directory.
+        ("rm a.txt", "rm -r src"),
         ("find . -name a", "find . -name a -delete"),
         ("curl https://a.example/x", "curl https://b.example/x"),
         ("curl https://a.example/x", "curl -d a=b https://a.example/x"),
