@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 /// How much of a stream is kept, in bytes; the rest is read and dropped.
-const KEPT: usize = 256 << 10;
+pub const KEPT: usize = 256 << 10;
 /// How long a stream may stay open after its program ended, held by a child in the background.
 const GRACE: Duration = Duration::from_millis(150);
 /// The limit of a command unless the rule says otherwise.
@@ -81,6 +81,8 @@ impl Outcome {
     /// How it ended, for people.
     pub fn ended(&self) -> String {
         match &self.end {
+            End::Exit(126) => "exit status 126: the program cannot be run".into(),
+            End::Exit(127) => "exit status 127: there is no such program".into(),
             End::Exit(status) => format!("exit status {status}"),
             End::Signal => "killed by a signal".into(),
             End::Timeout => format!("killed after its limit of {} s", self.ms.div_ceil(1000)),

@@ -2,9 +2,31 @@
 
 use serde_json::{Map, Value};
 
-use crate::act::{End, Outcome};
+use crate::act::{self, End, Outcome};
 use crate::event::{Event, Kind};
 use crate::verdict::Verb;
+
+pub mod cupcake;
+
+/// How a hook script answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// As Claude Code's own hooks do.
+    #[default]
+    Claude,
+    /// As `cupcake eval --harness claude` does.
+    Cupcake,
+}
+
+impl Dialect {
+    /// What its exit status and output say.
+    pub fn read(self, event: &Event, outcome: &Outcome) -> Said {
+        match self {
+            Dialect::Claude => read(event, outcome),
+            Dialect::Cupcake => cupcake::read(event, outcome),
+        }
+    }
+}
 
 /// What a hook script said.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,7 +51,7 @@ pub struct Said {
 /// status; exit status 2 blocks, for the JSON's reason or else the text on standard error; text is
 /// context where the client takes it for that; everything else is a failure.
 pub fn read(event: &Event, outcome: &Outcome) -> Said {
-    let text = outcome.stdout.trim_start_matches('\u{feff}').trim();
+    let text = text(outcome);
     let mut said = Said::default();
     let mut is_json = false;
     if text.starts_with('{') {
@@ -37,6 +59,11 @@ pub fn read(event: &Event, outcome: &Outcome) -> Said {
             Ok(answer) => {
                 is_json = true;
                 read_json(event, &answer, &mut said);
+            }
+            Err(_) if outcome.stdout.len() >= act::KEPT => {
+                let kept = act::KEPT >> 10;
+                said.failure =
+                    Some(format!("its answer is longer than the {kept} KiB that are read"));
             }
             Err(error) => said.failure = Some(format!("its answer is no JSON object: {error}")),
         }
@@ -80,6 +107,11 @@ pub fn read(event: &Event, outcome: &Outcome) -> Said {
         _ => said.failure = Some(outcome.ended()),
     }
     said
+}
+
+/// What it printed, without what may stand around it.
+fn text(outcome: &Outcome) -> &str {
+    outcome.stdout.trim_start_matches('\u{feff}').trim()
 }
 
 fn read_json(event: &Event, answer: &Map<String, Value>, said: &mut Said) {

@@ -11,7 +11,7 @@ use crate::once::{self, Claim};
 use crate::rule;
 use crate::rule::template::Name;
 use crate::rule::{Rule, Text};
-use crate::script::{self, Said};
+use crate::script::{Dialect, Said, cupcake};
 use crate::trust;
 use crate::verdict::Verb;
 
@@ -83,7 +83,11 @@ impl Judge<'_> {
                 }
             }
             if let Some(command) = &rule.hook {
-                jobs.push(self.job(command, one, None));
+                let mut job = self.job(command, one, None);
+                if rule.dialect() == Dialect::Cupcake {
+                    job.stdin = cupcake::stdin(self.event, self.world.stdin).into_owned();
+                }
+                jobs.push(job);
                 owners.push((rule, For::Hook));
             }
             if let Some(Text::Run(command)) = &rule.context {
@@ -101,7 +105,7 @@ impl Judge<'_> {
         for ((rule, what), outcome) in owners.into_iter().zip(outcomes) {
             let Some(outcome) = outcome else { continue };
             match what {
-                For::Hook => said.push((rule, script::read(self.event, &outcome))),
+                For::Hook => said.push((rule, rule.dialect().read(self.event, &outcome))),
                 For::Run if !outcome.succeeded() => failed.push((rule, outcome)),
                 For::Context if outcome.succeeded() => {
                     let text = outcome.stdout.trim_end();

@@ -19,7 +19,7 @@ use crate::rule::Profile;
 use crate::rule::concern::Call;
 use crate::rule::path::Bases;
 use crate::rule::{Layer, Otherwise, Rule};
-use crate::script::Said;
+use crate::script::{Dialect, Said};
 use crate::trust;
 use crate::verdict::{Answer, Verb};
 
@@ -35,6 +35,9 @@ mod values;
 const LARGEST_VARIABLE: usize = 100 << 10;
 /// How much of a context file is told, in bytes.
 const LARGEST_CONTEXT: usize = 256 << 10;
+
+/// Why a stop is not blocked again.
+const BLOCKED_ONCE: &str = "the stop was blocked once already";
 
 /// Everything around the event.
 #[derive(Debug)]
@@ -310,14 +313,22 @@ impl<'a> Judge<'a> {
             self.out.answer.context.extend(said.context.iter().cloned());
             self.out.answer.notice.extend(said.notice.iter().cloned());
             self.out.answer.suppress |= said.suppress;
-            if let Some((verb, reason)) = &said.verb
-                && *verb != Verb::Allow
-            {
-                self.voice(rule, *verb, reason.clone());
+            // A script of the client's sees to its own loops; policies are asked at every stop.
+            let once = rule.dialect() == Dialect::Cupcake;
+            match &said.verb {
+                Some((Verb::Deny, _)) if once && !self.may_block(rule) => {
+                    self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));
+                }
+                None | Some((Verb::Allow, _)) => {}
+                Some((verb, reason)) => self.voice(rule, *verb, reason.clone()),
             }
             if let Some(why) = &said.failure {
                 self.out.notes.push(format!("{}: hook script: {why}", rule.name()));
-                self.otherwise(rule, format!("The hook script of this rule failed: {why}."));
+                if self.may_block(rule) {
+                    self.otherwise(rule, format!("The hook script of this rule failed: {why}."));
+                } else if rule.otherwise != Otherwise::Silent {
+                    self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));
+                }
             }
         }
         for (rule, outcome) in failed {

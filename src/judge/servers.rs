@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Allowed, Judge};
+use super::{Allowed, BLOCKED_ONCE, Judge};
 use crate::engine::Match;
 use crate::event::Kind;
 use crate::journal;
@@ -260,7 +260,7 @@ impl<'a> Judge<'a> {
             if verb == Verb::Halt || self.may_block(rule) {
                 self.voice(rule, verb, reply.reason);
             } else {
-                self.out.notes.push(format!("{name}: the stop was blocked once already"));
+                self.out.notes.push(format!("{name}: {BLOCKED_ONCE}"));
             }
         }
         if let Some(response) = reply.response {
@@ -286,7 +286,7 @@ impl<'a> Judge<'a> {
         self.out.notes.push(format!("{name}: {why}"));
         let forwarded = rule.id.contains('.');
         if rule.otherwise != Otherwise::Silent && !self.may_block(rule) {
-            self.out.notes.push(format!("{name}: the stop was blocked once already"));
+            self.out.notes.push(format!("{name}: {BLOCKED_ONCE}"));
             return;
         }
         let server = rule.remote.as_deref().unwrap_or_default();

@@ -24,7 +24,9 @@ pub use self::remote::{REMOTE_KEYS, Remote};
 pub use self::tables::{Autopilot, JournalConfig, Override};
 
 use self::check::{check_regexes, check_rule};
-use self::tables::{MODES, SEVERITIES, read_autopilot, read_journal, read_override, read_packs};
+use self::tables::{
+    DIALECTS, MODES, SEVERITIES, read_autopilot, read_journal, read_override, read_packs,
+};
 use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, did_you_mean};
 use super::reader::Reader;
@@ -47,7 +49,7 @@ pub const RULE_KEYS: &[(&str, &str)] = &[
     ("run", "run a command; its failure is fed back"),
     ("limit", "kill the rule's commands after this time: seconds, or \"90s\", \"5m\""),
     ("hook", "an existing hook script as one more judge"),
-    ("dialect", "how that script answers: claude"),
+    ("dialect", "how that script answers: claude, cupcake"),
     ("env", "variables for the agent's later commands"),
     ("notify", "tell the human: a text, or { run = }"),
     ("remote", "ask that server"),
@@ -381,7 +383,7 @@ fn read_key(
         "limit" => seen.limit = r.duration(value),
         "dialect" => {
             seen.dialect = Some(key.span());
-            r.one_of("dialect", value, &[("claude", ())]);
+            rule.dialect = r.one_of("dialect", value, DIALECTS);
         }
         "env" => {
             if let Some(table) = r.table(value, "env") {

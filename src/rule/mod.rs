@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::event::KindSet;
+use crate::script::{Dialect, cupcake};
 use crate::verdict::Verb;
 
 pub mod case;
@@ -206,6 +207,8 @@ pub struct Rule {
     pub run: Option<Command>,
     /// An existing hook script.
     pub hook: Option<Command>,
+    /// How that script answers, where the rule says so.
+    pub dialect: Option<Dialect>,
     /// Variables for the agent's later commands.
     pub env: Vec<(String, Template)>,
     /// A text for the human.
@@ -248,6 +251,15 @@ impl Rule {
     /// mean what the program itself does, not what `find -exec` or an alias of git starts.
     pub fn wraps(&self) -> bool {
         self.layer() != Layer::Pack
+    }
+
+    /// How its hook script answers: as it says, else as the script is known to.
+    pub fn dialect(&self) -> Dialect {
+        let known = || match &self.hook {
+            Some(hook) if cupcake::is_run_by(hook.script.source()) => Dialect::Cupcake,
+            _ => Dialect::Claude,
+        };
+        self.dialect.unwrap_or_else(known)
     }
 
     /// Does the rule do anything beside its verdict that touches the world?

@@ -19,6 +19,7 @@ use crate::event::{Kind, KindSet};
 use crate::rule::Rule;
 use crate::rule::fault::{Fault, Gravity, did_you_mean};
 use crate::rule::file::Remote;
+use crate::script::{Dialect, cupcake};
 use crate::settings;
 use crate::trust;
 
@@ -114,6 +115,7 @@ pub(super) fn lint(source: &Source, world: &World<'_>) -> Vec<(Fault, Severity)>
         lint.shadowed(world);
         lint.registered(world);
         lint.remote(world);
+        lint.cupcake();
         if source.layer.is_project() && !source.trusted && !rule.only_tightens() {
             lint.note(
                 Severity::Info,
@@ -293,6 +295,33 @@ impl<'a> Lint<'a> {
                     self.warn("brace-in-glob", message, "write a list of patterns instead", span);
                 }
             }
+        }
+    }
+
+    // ---- cupcake ----------------------------------------------------------------------------
+
+    fn cupcake(&mut self) {
+        let rule = self.rule;
+        let Some(hook) = rule.hook.as_ref().filter(|_| rule.dialect() == Dialect::Cupcake) else {
+            return;
+        };
+        let script = hook.script.source();
+        // Behind a script of the user's own, nobody sees its options.
+        if cupcake::is_run_by(script) && !script.split_whitespace().any(|word| word == "--strict") {
+            let message = "without `--strict`, Cupcake ends with status 0 where its policies fail";
+            let hint = "add `--strict` behind `cupcake eval`: then `otherwise` answers surely";
+            self.warn("cupcake-not-strict", message.into(), hint, self.key("hook"));
+        }
+        let unknown: Vec<&str> = rule
+            .on
+            .iter()
+            .filter(|kind| !cupcake::EVENTS.contains(*kind))
+            .map(Kind::name)
+            .collect();
+        if rule.on != KindSet::ALL && !unknown.is_empty() {
+            let message = format!("Cupcake cannot read {}", unknown.join(", "));
+            let hint = "it fails there: name its events only";
+            self.warn("cupcake-event", message, hint, self.key("on"));
         }
     }
 

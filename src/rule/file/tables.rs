@@ -10,6 +10,7 @@ use crate::rule::fault::did_you_mean;
 use crate::rule::reader::Reader;
 use crate::rule::shipped;
 use crate::rule::{Layer, Severity};
+use crate::script::Dialect;
 use crate::verdict::Verb;
 
 use super::RuleFile;
@@ -127,6 +128,10 @@ pub(super) fn read_packs(value: &Spanned<DeValue<'_>>, file: &mut RuleFile, r: &
 
 /// Whether a rule is enforced: `mode`.
 pub(super) const MODES: &[(&str, bool)] = &[("observe", true), ("enforce", false)];
+
+/// How a hook script answers: `dialect`.
+pub(super) const DIALECTS: &[(&str, Dialect)] =
+    &[("claude", Dialect::Claude), ("cupcake", Dialect::Cupcake)];
 
 pub(super) const SEVERITIES: &[(&str, Severity)] = &[
     ("low", Severity::Low),
