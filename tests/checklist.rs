@@ -18,7 +18,7 @@ fn rows() -> Vec<String> {
         ],
     );
     group("S1", &(1..=40).collect::<Vec<_>>());
-    group("S2", &(1..=32).collect::<Vec<_>>());
+    group("S2", &(1..=33).collect::<Vec<_>>());
     group(
         "S3",
         &[

@@ -93,6 +93,13 @@ fn what_can_never_work_is_a_warning() {
             4,
         ),
         ("[rule.x]\nremote = \"nobody\"", "unknown-remote", 2),
+        ("[rule.x]\nhook = \"cupcake eval --harness claude\"", "cupcake-not-strict", 2),
+        (
+            "[rule.x]\non = [\"Stop\", \"SubagentStart\"]\nhook = \"./policies.sh\"\ndialect = \
+             \"cupcake\"",
+            "cupcake-event",
+            2,
+        ),
         (
             "[rule.y]\ncommand = \"git push\"\ndeny = \"y\"\n[rule.x]\ncommand = \"git \
              push\"\nask = \"x\"",
@@ -121,6 +128,9 @@ fn what_can_never_work_is_a_warning() {
 fn what_works_is_no_finding() {
     for rules in [
         "[rule.x]\ntool = [\"mcp__github__*\", \"Agent\", \"*\"]\ndeny = \"x\"",
+        "[rule.x]\non = \"*\"\nhook = \"cupcake eval --harness claude --strict\"",
+        "[rule.x]\nhook = \"./policies.sh\"\ndialect = \"cupcake\"",
+        "[rule.x]\nhook = \"cupcake eval\"\ndialect = \"claude\"",
         "[rule.x]\nagent = \"gemini\"\ntool = \"own_tool\"\ndeny = \"x\"",
         "[rule.x]\non = [\"PreToolUse\", \"Stop\"]\npath = \"a\"\ndeny = \"x\"",
         "[rule.x]\non = \"Stop\"\nwhen = { agent_type = \"x\" }\nrun = \"true\"\nlimit = \"9m\"",

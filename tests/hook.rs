@@ -474,3 +474,13 @@ fn an_index_of_rules_changes_no_answer_and_follows_every_change() {
     fs::write(&file, format!("{many}frob = 1\n")).unwrap();
     assert!(call(9).contains("\"ask\""), "a fault is not hidden by an old index");
 }
+
+#[test]
+fn s2_33_k12_a_failure_of_cupcake_is_in_the_journal() {
+    let home = Home::new("[rule.x]\nhook = \"cupcake eval --harness claude\"\ntool = \"Bash\"\n");
+    let payload = json!({"hook_event_name": "PreToolUse", "cwd": "/tmp", "session_id": "s",
+        "tool_name": "Bash", "tool_input": {"command": "true"}, "tool_use_id": "toolu_1"});
+    assert!(home.hook(&payload).stdout.is_empty());
+    let journal = home.journal();
+    assert!(journal.contains("exit status 127: there is no such program"), "{journal}");
+}

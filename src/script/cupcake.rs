@@ -248,4 +248,57 @@ mod tests {
         let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;
         assert_eq!(ended(1, deny).verb, Some((Verb::Deny, "no".into())));
     }
+
+    /// What its structs demand of each event, as far as a recorded payload could miss it.
+    #[test]
+    fn s2_33_k1_every_recorded_payload_comes_in_a_form_that_it_reads() {
+        let words = |key: &str| match key {
+            "permission_mode" => &["default", "plan", "acceptEdits", "bypassPermissions"][..],
+            "source" => &["startup", "resume", "clear", "compact"],
+            "reason" => &["clear", "logout", "prompt_input_exit", "other"],
+            "trigger" => &["manual", "auto"],
+            _ => &["permission_prompt", "idle_prompt", "auth_success", "elicitation_dialog"],
+        };
+        let (mut count, mut changed) = (0, 0);
+        for dir in ["tests/payloads/claude", "tests/payloads/claude-handwritten"] {
+            for entry in std::fs::read_dir(dir).unwrap().flatten() {
+                let bytes = std::fs::read(entry.path()).unwrap();
+                let Ok(raw) = crate::payload::parse(&bytes) else { continue };
+                let event = event(Value::Object(raw));
+                if !EVENTS.contains(event.kind) {
+                    continue;
+                }
+                let sent = stdin(&event, &bytes);
+                changed += usize::from(matches!(sent, Cow::Owned(_)));
+                let Ok(sent) = crate::payload::parse(&sent) else { panic!("JSON") };
+                let (demanded, optional): (&[&str], &[&str]) = match event.kind {
+                    Kind::PermissionRequest => (&["tool_name", "tool_use_id"], &[]),
+                    Kind::PreToolUse | Kind::PostToolUse => (&["tool_name"], &[]),
+                    Kind::SessionStart => (&["source"], &[]),
+                    Kind::SessionEnd => (&["reason"], &[]),
+                    Kind::PreCompact => (&["trigger"], &[]),
+                    Kind::UserPromptSubmit => (&["prompt"], &[]),
+                    Kind::Notification => (&["message"], &["notification_type"]),
+                    _ => (&[], &[]),
+                };
+                let name = entry.file_name();
+                for key in ["session_id", "transcript_path", "cwd"].iter().chain(demanded) {
+                    assert!(sent.get(*key).is_some_and(Value::is_string), "{name:?}: {key}");
+                }
+                let closed =
+                    ["source", "reason", "trigger"].iter().filter(|k| demanded.contains(k));
+                for key in optional.iter().chain(&["permission_mode"]).chain(closed) {
+                    let fits =
+                        |value: &Value| value.as_str().is_some_and(|v| words(key).contains(&v));
+                    assert!(
+                        sent.get(*key).is_none_or(fits),
+                        "{name:?}: {key} {:?}",
+                        sent.get(*key)
+                    );
+                }
+                count += 1;
+            }
+        }
+        assert!(count > 50 && changed > 5, "{count} payloads, {changed} changed");
+    }
 }

@@ -105,8 +105,9 @@ pub static FAILURES: &[Failure] = &[
         "deny, with its stderr; on PermissionRequest nothing",
     ),
     all(
-        "`hook` fails otherwise: other status without JSON, over its limit, cannot be started",
-        "the rule's `otherwise`: silent (the default), ask or deny",
+        "`hook` fails otherwise: other status without JSON, over its limit, cannot be started; \
+         Cupcake also where its policies cannot be evaluated or its answer is not JSON",
+        "the rule's `otherwise`: silent (the default), ask or deny; a stop is blocked once",
     ),
     all("`context = { run }` or `{ file }` fails", "nothing is told; a note in the journal"),
     all("`notify = { run }` fails", "nothing; a note in the journal"),
