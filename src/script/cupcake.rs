@@ -34,12 +34,20 @@ const LONGEST_LINE: usize = 300;
 
 /// Does this script run `cupcake eval`?
 pub fn is_run_by(script: &str) -> bool {
-    let words = script.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
-    let mut words = words.skip_while(|word| {
+    let mut words = words(script).skip_while(|word| {
         let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
         name.strip_suffix(".exe").unwrap_or(name) != "cupcake"
     });
     words.any(|word| word == "eval")
+}
+
+/// Does it run it so that a failed evaluation shows in its exit status?
+pub fn is_strict(script: &str) -> bool {
+    words(script).any(|word| word == "--strict")
+}
+
+fn words(script: &str) -> impl Iterator<Item = &str> {
+    script.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';', '(', ')']))
 }
 
 /// The event as it can read it: the bytes as they came, unless it would fail over them. Nothing is
@@ -170,6 +178,7 @@ mod tests {
         ] {
             assert!(is_run_by(script), "{script}");
         }
+        assert!(is_strict("sh -c 'cupcake eval --strict'") && !is_strict("cupcake eval"));
         for script in ["cupcake verify", "./cupcakes eval", "eval cupcake", "./hooks/check.sh", ""]
         {
             assert!(!is_run_by(script), "{script}");

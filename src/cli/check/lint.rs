@@ -307,7 +307,7 @@ impl<'a> Lint<'a> {
         };
         let script = hook.script.source();
         // Behind a script of the user's own, nobody sees its options.
-        if cupcake::is_run_by(script) && !script.split_whitespace().any(|word| word == "--strict") {
+        if cupcake::is_run_by(script) && !cupcake::is_strict(script) {
             let message = "without `--strict`, Cupcake ends with status 0 where its policies fail";
             let hint = "add `--strict` behind `cupcake eval`: then `otherwise` answers surely";
             self.warn("cupcake-not-strict", message.into(), hint, self.key("hook"));
