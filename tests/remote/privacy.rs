@@ -68,7 +68,9 @@ fn sx_07_no_secret_of_any_kind_leaves() {
                 scope.spawn(move || {
                     let server = Server::start(vec![ok("")]);
                     let more = format!("dialect = \"{dialect}\"\nsend = \"{send}\"");
-                    let home = Home::new(&forward(&server.url, &more));
+                    // So much at once takes its time: what is late would be sent again.
+                    let config = forward(&server.url, &more).replace(TIMES, "timeout_ms = 20000");
+                    let home = Home::new(&config);
                     // Each kind once, and all of them at every place.
                     let each = texts.iter().map(|text| bash(text));
                     let events: Vec<Value> = each.chain(places(texts[texts.len() - 1])).collect();
