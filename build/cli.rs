@@ -13,6 +13,7 @@ mod args;
 /// Into OUT_DIR: `hookctl.bash`, ... and `hookctl.1`, which `src/cli/mod.rs` embeds.
 pub fn write() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src/cli/args.rs");
+    println!("cargo::rerun-if-changed=src/cli/args/hook.rs");
     println!("cargo::rerun-if-changed=src/cli/args/server.rs");
     println!("cargo::rerun-if-changed=build/cli.rs");
     let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;

@@ -22,14 +22,12 @@ use crate::payload;
 use crate::remote::told::Told;
 use crate::rule::file::server::{self, Typed};
 use crate::rule::path::Bases;
+use crate::stdin::{self, Input};
 use crate::trust;
 use crate::verdict::Verb;
 
 /// The largest payload that is judged, in bytes; more is read and dropped.
 pub const LARGEST: usize = 16 << 20;
-/// An agent that says nothing more for this long has said everything.
-#[cfg(unix)]
-const IDLE: Duration = Duration::from_secs(5);
 
 /// The flags of `hookctl hook`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -115,13 +113,16 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
         complain(&format!("hookctl hook: not understood: {what}"));
     }
     let deadline = options.deadline(start);
-    let bytes = read_stdin(deadline);
-    let (output, mut line, journal, told) = handle(&options, &bytes, start, deadline);
+    let bytes = stdin::read(deadline, LARGEST);
+    let Handled { output, mut line, journal, told, unread } =
+        handle(&options, &bytes, start, deadline);
     if options.debug {
         complain(&format!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default()));
     }
     let status = print(&output);
-    if let Some(told) = told {
+    let unread =
+        unread.and_then(|unread| Told::unread(bytes, unread.agent, unread.kind, &unread.paths));
+    if let Some(told) = told.or(unread) {
         told.queue(&mut line);
     }
     if let Some((path, config)) = journal {
@@ -130,34 +131,48 @@ pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     status
 }
 
-type Journal = Option<(PathBuf, crate::rule::file::JournalConfig)>;
+/// What came of an event.
+struct Handled {
+    output: Output,
+    line: journal::Line,
+    journal: Option<(PathBuf, crate::rule::file::JournalConfig)>,
+    told: Option<Told>,
+    unread: Option<Unread>,
+}
 
-fn handle(
-    options: &Options,
-    bytes: &Input,
-    start: Instant,
-    deadline: Instant,
-) -> (Output, journal::Line, Journal, Option<Told>) {
+/// Of whose event nothing more is known.
+struct Unread {
+    agent: &'static str,
+    kind: Option<Kind>,
+    paths: Paths,
+}
+
+fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -> Handled {
     let paths = Paths::find(options.config.clone(), options.state.clone());
     let (agent, parsed) = parse(options, bytes);
-    let failed = |agent: &dyn Agent, kind, why: String, state: Option<&Paths>| {
+    let failed = |kind, why: String, paths: Option<Paths>| {
         let mut line = new_line(agent, start);
         line.decision = "failed".into();
         line.notes.push(why.clone());
-        let journal = state.map(|paths| (paths.journal(), Default::default()));
-        (failure(agent, kind, &why), line, journal, None)
+        Handled {
+            output: failure(agent, kind, &why),
+            line,
+            journal: paths.as_ref().map(|paths| (paths.journal(), Default::default())),
+            told: None,
+            unread: paths.map(|paths| Unread { agent: agent.id(), kind, paths }),
+        }
     };
     let paths = match paths {
         Ok(paths) => paths,
         Err(why) => {
             let kind = parsed.as_ref().map_or(Kind::Other, |event| event.kind);
-            return failed(agent, Some(kind), why, None);
+            return failed(Some(kind), why, None);
         }
     };
     let event = match parsed {
         Ok(event) => event,
-        Err(Unreadable::Nothing) => return failed(agent, None, NOTHING.into(), Some(&paths)),
-        Err(Unreadable::Bad { kind, why }) => return failed(agent, kind, why, Some(&paths)),
+        Err(Unreadable::Nothing) => return failed(None, NOTHING.into(), Some(paths)),
+        Err(Unreadable::Bad { kind, why }) => return failed(kind, why, Some(paths)),
     };
     let mut place = place(&event, &paths);
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
@@ -184,7 +199,7 @@ fn handle(
     let journal = Some((paths.journal(), config.journal.clone()));
     // The process ends soon: taking all of this apart would only cost time.
     std::mem::forget((event, analysis, config, bases));
-    (output, line, journal, told)
+    Handled { output, line, journal, told, unread: None }
 }
 
 const NOTHING: &str = "no event on stdin; pipe an event's JSON into `hookctl hook`, \
@@ -305,81 +320,6 @@ fn journal_line(
         line.notes.push("paused".into());
     }
     line
-}
-
-/// What came in on stdin.
-#[derive(Debug, Default)]
-pub struct Input {
-    /// The bytes, at most [`LARGEST`].
-    pub bytes: Vec<u8>,
-    /// There were more.
-    pub oversized: bool,
-}
-
-/// Reads stdin to its end, the deadline, or until nothing has come for a while.
-fn read_stdin(deadline: Instant) -> Input {
-    let mut input = Input::default();
-    // Past the limit, what comes is read and dropped: the agent's write must not fail.
-    let mut dropped = Vec::new();
-    while readable(deadline) {
-        let full = input.bytes.len() >= LARGEST;
-        let target = if full { &mut dropped } else { &mut input.bytes };
-        if full {
-            target.clear();
-        }
-        // Every page that is touched costs two microseconds, so the room grows with the payload.
-        let room = if target.len() < 4 << 10 { 4 << 10 } else { 64 << 10 };
-        match read_some(target, room) {
-            Ok(0) => break,
-            Ok(_) => input.oversized |= full,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => break,
-        }
-    }
-    input.oversized |= input.bytes.len() > LARGEST;
-    input.bytes.truncate(LARGEST);
-    input
-}
-
-/// Appends what one read gives, at least `room` bytes of it if they are there.
-#[cfg(unix)]
-fn read_some(target: &mut Vec<u8>, room: usize) -> io::Result<usize> {
-    if target.capacity() - target.len() < 512 {
-        target.reserve(room);
-    }
-    Ok(rustix::io::read(io::stdin(), rustix::buffer::spare_capacity(target))?)
-}
-
-#[cfg(not(unix))]
-fn read_some(target: &mut Vec<u8>, room: usize) -> io::Result<usize> {
-    use io::Read as _;
-    let start = target.len();
-    target.resize(start + room, 0);
-    let read = io::stdin().lock().read(&mut target[start..]);
-    target.truncate(start + read.as_ref().copied().unwrap_or(0));
-    read
-}
-
-/// Waits until there is something to read. A stdin that stays open must not hold the agent up.
-#[cfg(unix)]
-fn readable(deadline: Instant) -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let left = deadline.saturating_duration_since(Instant::now()).min(IDLE);
-    let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-    let stdin = io::stdin();
-    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-    loop {
-        match poll(&mut fds, Some(&timeout)) {
-            Ok(ready) => return ready > 0,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return true,
-        }
-    }
-}
-
-#[cfg(not(unix))]
-fn readable(deadline: Instant) -> bool {
-    Instant::now() < deadline
 }
 
 /// Says it on stderr, where somebody listens.

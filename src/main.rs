@@ -1,5 +1,5 @@
 //! hookctl: argv only. `hook`, or no argument while stdin is no terminal, goes straight to the
-//! hook path; everything else goes through clap.
+//! hook path, `claude-hook` and its kin straight to a bridge; everything else goes through clap.
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -22,6 +22,8 @@ fn main() -> ExitCode {
     };
     if hook {
         ExitCode::from(hookctl::hook::main(args.skip(1)))
+    } else if let Some(agent) = hookctl::forward::agent(std::env::args_os().skip(1)) {
+        ExitCode::from(hookctl::forward::main(agent, args.skip(1)))
     } else {
         hookctl::cli::main(std::env::args_os())
     }

@@ -23,6 +23,7 @@ fn wanted(events: &[Kind]) -> Wanted {
         events: events.iter().map(|kind| (*kind, 60)).collect(),
         server: Vec::new(),
         fail_closed: Some(true),
+        bridge: None,
     }
 }
 
@@ -252,7 +253,7 @@ proptest! {
         prop_assert!(!again.changed() && again.changes.is_empty());
         prop_assert_eq!(fs::metadata(&place.file).unwrap().ino(), inode, "not even rewritten");
 
-        settings::uninstall(&place.paths, &place.file, MODE).unwrap();
+        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
         prop_assert_eq!(fs::read_to_string(&place.file).unwrap(), before);
     }
 
@@ -277,7 +278,7 @@ proptest! {
             want = want.replacen('{', "{ \"zz\":\t[1, 2 ] ,", 1);
         }
         let mut doc = Doc::new(&now).unwrap();
-        hooks::strip(&mut doc, Some(&created)).unwrap();
+        hooks::strip(&mut doc, None, Some(&created)).unwrap();
         prop_assert_eq!(doc.text(), want);
     }
 
@@ -295,7 +296,7 @@ proptest! {
         let mut doc = Doc::new(&written).unwrap();
         doc.append(&[], Some("theirs"), &serde_json::json!({"deep": ["x"]})).unwrap();
         put(&place.file, &doc.text());
-        settings::uninstall(&place.paths, &place.file, MODE).unwrap();
+        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
 
         let after = fs::read_to_string(&place.file).unwrap();
         let value = |text: &str| -> serde_json::Value {
@@ -326,7 +327,7 @@ proptest! {
             want.sort_unstable();
             prop_assert_eq!(names, want);
         }
-        settings::uninstall(&place.paths, &place.file, MODE).unwrap();
+        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
         prop_assert_eq!(fs::read_to_string(&place.file).unwrap(), before);
     }
 
@@ -377,7 +378,7 @@ fn the_examples_become_what_is_written_beside_them() {
             fs::write(&output, doc.text()).unwrap();
         }
         assert_eq!(doc.text(), fs::read_to_string(&output).unwrap(), "{}", input.display());
-        hooks::strip(&mut doc, Some(&created)).unwrap();
+        hooks::strip(&mut doc, None, Some(&created)).unwrap();
         assert_eq!(doc.text(), before, "{}", input.display());
     }
     assert!(count >= 8, "{count}");
@@ -405,7 +406,7 @@ fn what_others_created_stays_even_when_empty() {
     settings::install(&place.paths, &place.file, "user", &wanted(EVENTS), MODE).unwrap();
     let text = fs::read_to_string(&place.file).unwrap();
     put(&place.file, &format!("{text}\n"));
-    settings::uninstall(&place.paths, &place.file, MODE).unwrap();
+    settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
     assert_eq!(fs::read_to_string(&place.file).unwrap(), format!("{before}\n"));
 }
 
@@ -415,7 +416,7 @@ fn a_lost_record_does_not_keep_the_entries_in() {
     put(&place.file, "{\n  \"model\": \"opus\"\n}\n");
     settings::install(&place.paths, &place.file, "user", &wanted(EVENTS), MODE).unwrap();
     fs::remove_dir_all(&place.paths.state).unwrap();
-    settings::uninstall(&place.paths, &place.file, MODE).unwrap();
+    settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
     assert_eq!(fs::read_to_string(&place.file).unwrap(), "{\n  \"model\": \"opus\"\n}\n");
 }
 
@@ -436,7 +437,7 @@ fn what_may_not_loosen_does_not() {
     open.fail_closed = Some(false);
     let opened = settings::install(&place.paths, &place.file, "user", &open, strict);
     assert!(matches!(opened, Err(Error::Loosens(_))));
-    let gone = settings::uninstall(&place.paths, &place.file, strict);
+    let gone = settings::uninstall(&place.paths, &place.file, None, strict);
     assert!(matches!(gone, Err(Error::Loosens(_))));
     assert_eq!(fs::read_to_string(&place.file).unwrap(), text);
 }

@@ -8,9 +8,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 // The build script includes this file from elsewhere.
+#[path = "args/hook.rs"]
+mod hook;
 #[path = "args/server.rs"]
 pub mod server;
 
+pub use self::hook::{BridgeArgs, HookArgs};
 pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServerArgs};
 
 const TOP: &str = "Examples:\n  \
@@ -98,35 +101,24 @@ pub enum Command {
     Flush(FlushArgs),
     /// What humans at servers said for a session: list it, or forget it.
     Memory(MemoryArgs),
+    /// Hand Claude Code's events to the listener of agent-hooks; without a flag, it is that hook.
+    ClaudeHook(BridgeArgs),
+    /// The same for Cline.
+    #[command(hide = true)]
+    ClineHook(BridgeArgs),
+    /// The same for Gemini CLI.
+    #[command(hide = true)]
+    GeminiHook(BridgeArgs),
+    /// The same for OpenCode.
+    #[command(hide = true)]
+    OpencodeHook(BridgeArgs),
+    /// The same for Factory Droid.
+    #[command(hide = true)]
+    DroidHook(BridgeArgs),
     /// Print the completions for a shell.
     Completions(CompletionsArgs),
     /// Print the man page.
     Man,
-}
-
-/// `hookctl hook`: for its help only, the hook path reads its arguments by hand.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Reads one JSON object on stdin and prints one, or nothing: silence means no objection.\n\n\
-Exit status:\n  \
-    0  answered (or silent)\n  \
-    2  blocked, the reason on stderr (the last resort)")]
-pub struct HookArgs {
-    /// The agent, where its payload does not tell.
-    #[arg(long, value_name = "NAME", default_value = "claude")]
-    pub agent: String,
-    /// The event, where the payload does not name it.
-    #[arg(long, value_name = "NAME")]
-    pub event: Option<String>,
-    /// The agent's timeout for this entry; hookctl answers a second earlier.
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<u32>,
-    /// Tell on stderr how the decision came about.
-    #[arg(long)]
-    pub debug: bool,
-    /// The user's server.
-    #[command(flatten)]
-    pub server: ServerArgs,
 }
 
 /// Where an agent keeps settings.

@@ -3,10 +3,12 @@
 use anyhow::{Result, bail};
 
 use super::args::FlushArgs;
-use super::{Context, Exit, print, visible};
+use super::{Context, Exit, bridge, print, visible};
 use crate::config::Config;
 use crate::remote::sender::{self, Report};
 use crate::remote::spool::Spool;
+use crate::rule::file::Remote;
+use crate::rule::file::remote::Dialect;
 
 /// Sends it now, and says what came of it.
 ///
@@ -20,14 +22,22 @@ pub fn run(context: &Context, args: &FlushArgs) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let config = Config::load(&context.paths, &context.root, None);
+    // Those of the agents' settings beside those of the config.
+    let hooks = bridge::enabled(context).into_iter();
+    let hooks: Vec<Remote> = hooks.map(|(agent, hook)| hook.flags.remote(agent)).collect();
+    let remotes = || config.remotes().map(|(_, remote)| remote).chain(&hooks);
     if let Some(name) = &args.name {
         spools.retain(|spool| spool.remote() == *name);
-        if spools.is_empty() && config.remotes().all(|(_, remote)| remote.name != *name) {
+        if spools.is_empty() && remotes().all(|remote| remote.name != *name) {
             bail!("no server is called `{name}`, and nothing waits for one");
         }
     }
     // What is in files is older than what waits, and may take its place there.
-    let mut reports = sender::drain(&context.paths, &config, &context.root, args.name.as_deref());
+    let wanted = |remote: &&Remote| {
+        let named = args.name.as_ref().is_none_or(|name| remote.name == *name);
+        named && remote.dialect == Dialect::Bridge
+    };
+    let mut reports = sender::drain(remotes().filter(wanted), &context.paths, &context.root);
     reports.extend(sender::flush(&context.paths, spools, true));
     let told: Vec<&Report> = reports.iter().filter(|report| !text(report).is_empty()).collect();
     if told.is_empty() {

@@ -13,6 +13,7 @@ use crate::journal::create_private_dir;
 use crate::paths::{self, Paths};
 
 pub mod args;
+pub mod bridge;
 pub mod check;
 pub mod explain;
 pub mod flush;
@@ -97,7 +98,7 @@ pub const FAINT: u8 = 2;
 
 /// The whole program but the hook path: argv to exit status.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match Cli::try_parse_from(bridge::spelled(args)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version end well, everything else is wrong usage. Nobody may be reading.
@@ -137,6 +138,11 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Command::Ping(args) => ping::run(&context, &args),
         Command::Flush(args) => flush::run(&context, &args),
         Command::Memory(args) => memory::run(&context, &args),
+        Command::ClaudeHook(args) => bridge::run(&context, "claude", &args),
+        Command::ClineHook(args) => bridge::run(&context, "cline", &args),
+        Command::GeminiHook(args) => bridge::run(&context, "gemini", &args),
+        Command::OpencodeHook(args) => bridge::run(&context, "opencode", &args),
+        Command::DroidHook(args) => bridge::run(&context, "droid", &args),
         // The hook path is taken before this; its arguments are here for their help.
         Command::Hook(_) | Command::Completions(_) | Command::Man => Ok(Exit::Ok),
     }

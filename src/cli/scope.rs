@@ -169,6 +169,7 @@ pub fn wanted(
         events: events.map(|(kind, timeout, _)| (kind, timeout)).collect(),
         server,
         fail_closed,
+        bridge: None,
     })
 }
 

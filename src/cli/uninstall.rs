@@ -49,7 +49,9 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
     let mut failed = false;
     let mut found = false;
     for place in &places {
-        let outcome = match settings::uninstall(&context.paths, &place.file, mode) {
+        let read = settings::read(&place.file).ok().flatten();
+        let bridges = read.map_or(0, |read| read.survey.bridge.len());
+        let outcome = match settings::uninstall(&context.paths, &place.file, None, mode) {
             Ok(outcome) => outcome,
             Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),
             // One broken file must not keep the guard in the others.
@@ -67,13 +69,17 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
             text.push_str(&diff(&outcome));
             continue;
         }
+        let bridge = match bridges {
+            0 => String::new(),
+            _ => format!(", {bridges} of them for the event bridge"),
+        };
         let now = match outcome.after {
             Some(_) => "",
             None => ", the file is gone (install had made it)",
         };
         let _ = writeln!(
             text,
-            "Taken out of {} ({} settings): {} entries{now}",
+            "Taken out of {} ({} settings): {} entries{bridge}{now}",
             place.file.display(),
             place.name(),
             removed(&outcome),

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::breaker::{Breaker, State, now};
@@ -23,11 +24,26 @@ use crate::rule::file::remote::Url;
 use self::files::{Files, Place};
 use self::json::Json;
 
+mod cline;
 mod files;
 mod json;
 
-/// What the listener calls the events of each agent, which is what their files are called after.
-const ROUTES: &[(&str, &str)] = &[("claude", "claude-hook")];
+/// Where the events of one agent go.
+struct Route {
+    agent: &'static str,
+    /// What the listener calls them, which is what their files are called after.
+    name: &'static str,
+    /// Where these are below the home directory.
+    dir: &'static str,
+}
+
+const ROUTES: &[Route] = &[
+    Route { agent: "claude", name: "claude-hook", dir: ".a24z/hooks" },
+    Route { agent: "cline", name: "cline-hook", dir: ".cline/hook-events" },
+    Route { agent: "gemini", name: "gemini-hook", dir: ".a24z/hooks" },
+    Route { agent: "opencode", name: "opencode-hook", dir: ".a24z/hooks" },
+    Route { agent: "droid", name: "droid-hook", dir: ".a24z/hooks" },
+];
 /// Where the listener goes when its own port is taken.
 const PORTS: std::ops::RangeInclusive<u16> = 3044..=3053;
 /// How long one of those may take to say that it is there, and all of them.
@@ -39,7 +55,9 @@ pub(super) struct Bridge;
 
 impl Dialect for Bridge {
     fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
-        request.bytes.clone()
+        // Of one agent the listener wants more than that sends.
+        let native = (request.event.agent == "cline").then(|| cline::native(&request.bytes));
+        native.flatten().unwrap_or_else(|| request.bytes.clone())
     }
 
     fn read(&self, _: &Remote, _: &Event, _: &str) -> Result<Reply, String> {
@@ -48,13 +66,48 @@ impl Dialect for Bridge {
 }
 
 /// Of an agent that the listener knows nothing of, its events are of the first.
-fn route(agent: &str) -> &'static str {
-    ROUTES.iter().find(|(known, _)| *known == agent).unwrap_or(&ROUTES[0]).1
+fn route(agent: &str) -> &'static Route {
+    ROUTES.iter().find(|route| route.agent == agent).unwrap_or(&ROUTES[0])
+}
+
+/// The agent whose hook has that name: `claude-hook`.
+pub fn agent_of(hook: &str) -> Option<&'static str> {
+    ROUTES.iter().find(|route| route.name == hook).map(|route| route.agent)
+}
+
+/// The same name of an agent that the listener knows.
+pub(super) fn known(agent: &str) -> Option<&'static str> {
+    Some(route(agent).agent).filter(|known| *known == agent)
+}
+
+/// What the command line of a bridge's own hook says: no config names that bridge.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flags {
+    /// Where it listens; none = at its own port, or wherever it is.
+    pub port: Option<u16>,
+    /// Where the files are.
+    pub dir: Option<PathBuf>,
+}
+
+impl Flags {
+    /// The bridge that they mean, by a name that no config can give.
+    pub fn remote(&self, agent: &str) -> Remote {
+        Remote::bridge(&format!("@{}", route(agent).name), self.port, self.dir.clone())
+    }
+}
+
+/// Why there is no event to send, in the words of the bridge's own hooks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Where it failed.
+    pub context: String,
+    /// Why.
+    pub message: String,
 }
 
 /// Where the events of that agent go, which is the route where the address names no path.
 pub(super) fn address(url: &Url, agent: &str) -> Url {
-    url.clone().or_path(&format!("/{}", route(agent)))
+    url.clone().or_path(&format!("/{}", route(agent).name))
 }
 
 /// Why the listener did not take an event, in the words of its own hooks.
@@ -150,7 +203,8 @@ fn is_json(body: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
 }
 
-/// Takes one event to the listener, else into the file: whether the listener has it.
+/// Takes one event to the listener, else into the file: whether the listener has it. A fault goes into the
+/// file of errors.
 ///
 /// # Errors
 /// Why neither has it.
@@ -161,6 +215,11 @@ pub(super) fn deliver(
     paths: &Paths,
     human: bool,
 ) -> Result<bool, String> {
+    if let Some(fault) = &message.fault {
+        let files = files(message, request, remote)?;
+        files.add_error(error(&fault.context, &fault.message, None, None))?;
+        return Ok(false);
+    }
     let breaker = Breaker::of(&paths.state, remote);
     let came = match breaker.look() {
         // Only a listener that hangs costs time.
@@ -181,6 +240,13 @@ pub(super) fn deliver(
     }
 }
 
+/// The files for the message.
+fn files(message: &Message, request: &Request, remote: &Remote) -> Result<Files, String> {
+    let route = route(request.event.agent);
+    let places = places(remote, &request.home, Path::new(&message.root), route);
+    Files::lock(files::usable(&places)?, route.name, PATIENCE)
+}
+
 /// Notes the failure, and keeps the event.
 fn keep(
     message: &Message,
@@ -188,19 +254,22 @@ fn keep(
     remote: &Remote,
     failed: &Failed,
 ) -> Result<(), String> {
-    let route = route(request.event.agent);
-    let places = places(remote, &request.home, Path::new(&message.root));
-    let files = Files::lock(files::usable(&places)?, route, PATIENCE)?;
+    let files = files(message, request, remote)?;
     let length = message.body.encode_utf16().count();
-    let about = json!({ "path": route, "dataLength": length });
-    files.add_error(error("http_send_failed", &failed.message, failed.code, about))?;
+    let about = json!({ "path": route(request.event.agent).name, "dataLength": length });
+    files.add_error(error("http_send_failed", &failed.message, failed.code, Some(about)))?;
     let mut event = match Json::parse(&message.body) {
         Some(object @ Json::Object(_)) => object,
         other => {
             if other.is_none() {
                 let preview: String = message.body.chars().take(200).collect();
                 let about = json!({ "rawDataPreview": preview });
-                files.add_error(error("json_parse_error", "the event is no JSON", None, about))?;
+                files.add_error(error(
+                    "json_parse_error",
+                    "the event is no JSON",
+                    None,
+                    Some(about),
+                ))?;
             }
             Json::Object(vec![("\"__hook_raw\"".into(), Json::text(&message.body))])
         }
@@ -212,7 +281,7 @@ fn keep(
         None => {
             let about = json!({ "file": files.fallback() });
             let why = "the file was no JSON, and is set aside";
-            files.add_error(error("fallback_file_read_error", why, None, about))?;
+            files.add_error(error("fallback_file_read_error", why, None, Some(about)))?;
             Vec::new()
         }
     };
@@ -221,29 +290,27 @@ fn keep(
 }
 
 /// An entry of the file of errors.
-fn error(context: &str, message: &str, code: Option<&str>, about: Value) -> Json {
+fn error(context: &str, message: &str, code: Option<&str>, about: Option<Value>) -> Json {
     let now = now();
     let mut error =
         json!({ "message": message, "stack": format!("Error: {message}"), "name": "Error" });
     if let Some(code) = code {
         error["code"] = code.into();
     }
-    let entry = json!({
-        "timestamp": told::time(now),
-        "context": context,
-        "error": error,
-        "additionalData": about,
-        "__hook_error_logged": now,
-    });
+    let mut entry = json!({ "timestamp": told::time(now), "context": context, "error": error });
+    if let Some(about) = about {
+        entry["additionalData"] = about;
+    }
+    entry["__hook_error_logged"] = now.into();
     Json::parse(&entry.to_string()).unwrap_or_else(|| Json::text(message))
 }
 
 /// Where the files may be. Never in a project, nor where others could read them.
-fn places(remote: &Remote, home: &Path, root: &Path) -> Vec<Place> {
+fn places(remote: &Remote, home: &Path, root: &Path, route: &Route) -> Vec<Place> {
     if let Some(dir) = &remote.dir {
         return vec![Place { dir: at_home(dir, home), shared: false }];
     }
-    let mut out = vec![Place { dir: home.join(".a24z/hooks"), shared: false }];
+    let mut out = vec![Place { dir: home.join(route.dir), shared: false }];
     let temporary: PathBuf = env::temporary().join(".a24z-hooks");
     let inside = root.parent().is_some() && temporary.starts_with(root);
     if temporary.is_absolute() && !inside {
@@ -262,11 +329,12 @@ pub(super) fn drain(
     request: &dyn Fn(&str) -> Request,
 ) -> Report {
     let mut report = Report { remote: remote.name.clone(), ..Report::default() };
-    for place in places(remote, home, root) {
-        for (agent, route) in ROUTES {
-            if place.is_safe() && place.dir.join(files::name(route)).exists() {
-                let drained = Files::lock(&place.dir, route, patience)
-                    .and_then(|files| drain_file(&files, remote, &|| request(agent), &mut report));
+    for route in ROUTES {
+        for place in places(remote, home, root, route) {
+            if place.is_safe() && place.dir.join(files::name(route.name)).exists() {
+                let request = || request(route.agent);
+                let drained = Files::lock(&place.dir, route.name, patience)
+                    .and_then(|files| drain_file(&files, remote, &request, &mut report));
                 if let Err(why) = drained {
                     report.kept += 1;
                     report.why = why;

@@ -28,7 +28,7 @@ use self::transport::Failure;
 
 mod answer;
 pub mod breaker;
-mod bridge;
+pub mod bridge;
 mod cchd_v1;
 mod cdev;
 mod claude_http;

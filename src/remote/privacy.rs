@@ -129,6 +129,17 @@ pub(super) fn view(request: &Request, send: Send) -> Option<Request> {
     })
 }
 
+/// What is shown of bytes that are no event.
+pub(super) fn text(bytes: &[u8], send: Send) -> String {
+    let mut value = Value::String(String::from_utf8_lossy(bytes).into_owned());
+    if send == Send::Full {
+        redact::json(&mut value)
+    } else {
+        hide(&mut value)
+    };
+    value.as_str().unwrap_or_default().to_string()
+}
+
 /// A setting applied to the parts of a payload. Each says whether anything differs.
 struct Veil {
     send: Send,

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::breaker::{Breaker, State};
+use super::bridge::Flags;
 use super::spool::{Message, Spool};
 use super::transport::{Call, Failure};
 use super::{Request, bridge, first, read};
@@ -101,11 +102,21 @@ pub fn flush(paths: &Paths, spools: Vec<Spool>, human: bool) -> Vec<Report> {
     })
 }
 
+/// Takes the message of a bridge's own hook there, or into its file, here and now: it can wait nowhere.
+///
+/// # Errors
+/// Why neither has it.
+pub fn deliver(message: &Message, flags: &Flags, paths: &Paths) -> Result<bool, String> {
+    let remote = Remote { deadline: LIVE, ..flags.remote(&message.agent) };
+    bridge::deliver(message, &request(message, &remote, paths), &remote, paths, false)
+}
+
 /// Sends what bridges could not take when it happened, out of their files.
-pub fn drain(paths: &Paths, config: &Config, root: &Path, name: Option<&str>) -> Vec<Report> {
-    let bridges = config.remotes().map(|(_, remote)| remote).filter(|remote| {
-        remote.dialect == Dialect::Bridge && name.is_none_or(|name| remote.name == name)
-    });
+pub fn drain<'r>(
+    bridges: impl Iterator<Item = &'r Remote>,
+    paths: &Paths,
+    root: &Path,
+) -> Vec<Report> {
     let drained = bridges.map(|remote| {
         let request = |agent: &str| {
             let message = Message { agent: agent.into(), ..Message::default() };
@@ -203,7 +214,9 @@ impl<'a> Run<'a> {
                 && layer.is_project() == message.project
                 && remote.send as u8 <= message.send
         };
-        let Some((_, remote)) = config.remotes().find(meant) else {
+        let own = message.bridge.as_ref().map(|flags| flags.remote(&message.agent));
+        let named = || config.remotes().find(meant).map(|(_, remote)| remote);
+        let Some(remote) = own.as_ref().or_else(named) else {
             let (name, dir) = (&message.remote, self.spool.dir().display());
             let gone = || format!("there is no [remote.{name}]; to give them up, delete {dir}");
             return Err(config.broken.first().map_or_else(gone, |(_, why)| why.clone()));
@@ -322,8 +335,9 @@ fn remove(path: &Path) -> Result<(), String> {
 
 /// The request of an event that is long over: what is left of it is its message.
 fn request(message: &Message, remote: &Remote, paths: &Paths) -> Request {
+    let whose = agent::by_id(&message.agent).unwrap_or(agent::AGENTS[0]).id();
     let event = Event {
-        agent: agent::by_id(&message.agent).unwrap_or(agent::AGENTS[0]).id(),
+        agent: bridge::known(&message.agent).unwrap_or(whose),
         kind: Kind::from_name(&message.event),
         name: message.event.clone(),
         tool: String::new(),

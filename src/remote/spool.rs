@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::bridge::{Fault, Flags};
 use crate::journal::{create_private_dir, private_file};
 use crate::rule::Layer;
 use crate::trust;
@@ -51,6 +52,12 @@ pub struct Message {
     pub agent: String,
     /// The request's body.
     pub body: String,
+    /// Why there is nothing to send: a bridge only notes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+    /// The bridge of the message, where its own hook says what it is, and no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bridge: Option<Flags>,
 }
 
 /// What waits for one server.
@@ -250,6 +257,7 @@ mod tests {
             event: "Stop".into(),
             agent: "claude".into(),
             body: "b".repeat(size),
+            ..Message::default()
         }
     }
 

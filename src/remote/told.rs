@@ -1,23 +1,27 @@
 //! What servers are told of a verdict once it is final: the messages, made when the answer has left,
-//! and put where the sender finds them.
+//! and put where the sender finds them. A bridge is told of what nobody could judge as well, and of what
+//! came by its own hook.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::breaker::Breaker;
+use super::bridge::{Fault, Flags};
 use super::spool::{Message, Spool};
-use super::{Request, first, key, sender};
+use super::{Request, first, key, privacy, sender};
 use crate::config::Config;
-use crate::event::Event;
+use crate::event::{Event, Kind};
 use crate::journal;
 use crate::judge::{Judgement, World};
 use crate::once::{self, Claim};
-use crate::paths::Paths;
+use crate::paths::{self, Paths};
+use crate::payload;
 use crate::rule::Layer;
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Dialect;
+use crate::stdin::{End, Input};
 use crate::verdict::Verb;
 
 /// How long the second registration of hookctl waits for the first to have told the servers.
@@ -31,6 +35,8 @@ pub struct Told {
     /// The project whose files say what the servers are.
     root: PathBuf,
     paths: Paths,
+    /// What came in, where it is no event.
+    unread: Option<Input>,
 }
 
 impl Told {
@@ -62,7 +68,34 @@ impl Told {
             remotes: remotes.collect(),
             root: PathBuf::from(&world.place.project),
             paths: world.paths.clone(),
+            unread: None,
         })
+    }
+
+    /// What bridges get of what came in and cannot be judged, an event of that kind if it tells that;
+    /// None where there is none that wants it. How it ended nobody can say.
+    pub fn unread(
+        input: Input,
+        agent: &'static str,
+        kind: Option<Kind>,
+        paths: &Paths,
+    ) -> Option<Told> {
+        let root = paths::project_root(&std::env::current_dir().unwrap_or_default(), &paths.home);
+        let config = Config::load(paths, &root, kind);
+        let wanted = |remote: &Remote| {
+            let events = remote.events;
+            remote.dialect == Dialect::Bridge
+                && remote.verdicts.is_empty()
+                && kind.map_or(!events.is_empty(), |kind| events.contains(kind))
+        };
+        let remotes = config.remotes().filter(|(_, remote)| wanted(remote));
+        let remotes: Vec<_> = remotes.map(|(layer, remote)| (layer, remote.clone())).collect();
+        if remotes.is_empty() {
+            return None;
+        }
+        let event = bare(agent, kind.map_or("", Kind::name), Map::new());
+        let request = Request::new(event, Vec::new(), Instant::now(), paths);
+        Some(Told { request, remotes, root, paths: paths.clone(), unread: Some(input) })
     }
 
     /// Puts a message for each server into its spool and sees to it that they are sent; `line` notes
@@ -78,7 +111,8 @@ impl Told {
             if remote.dialect.is_live() && breaker.pauses() {
                 continue;
             }
-            let key = key(event, &self.request.bytes, &format!("tell {remote:?}"));
+            let bytes = self.unread.as_ref().map_or(&self.request.bytes, |input| &input.bytes);
+            let key = key(event, bytes, &format!("tell {remote:?}"));
             let claim = once::claim(&self.paths.notes(), &key, window, Instant::now() + SECOND);
             if matches!(claim, Claim::Done(_)) {
                 continue;
@@ -114,7 +148,10 @@ impl Told {
     }
 
     fn message(&self, layer: Layer, remote: &Remote) -> Message {
-        let body = super::body(&self.request, remote);
+        let (body, fault) = match &self.unread {
+            None => (body(&self.request, remote), None),
+            Some(input) => unread(input, remote),
+        };
         Message {
             id: self.request.id.clone(),
             time: self.request.timestamp,
@@ -122,10 +159,102 @@ impl Told {
             root: self.root.to_string_lossy().into_owned(),
             event: self.request.event.name.clone(),
             agent: self.request.event.agent.into(),
-            body: String::from_utf8_lossy(&body).into_owned(),
+            body,
             project: layer.is_project(),
             send: remote.send as u8,
+            fault,
+            bridge: None,
         }
+    }
+}
+
+/// Hands on what came in at a bridge's own hook: nobody judges it, and nobody waits for it.
+///
+/// # Errors
+/// Why neither the listener nor a file nor the spool has it.
+pub fn forward(
+    agent: &'static str,
+    flags: Flags,
+    input: &Input,
+    paths: &Paths,
+) -> Result<(), String> {
+    let remote = flags.remote(agent);
+    let object = payload::parse(&input.bytes).ok().filter(|_| fault(input).is_none());
+    let name = object.as_ref().and_then(|object| object.get("hook_event_name")?.as_str());
+    let name = name.unwrap_or_default().to_string();
+    let is_event = object.is_some();
+    let event = bare(agent, &name, object.unwrap_or_default());
+    let root = paths::project_root(&std::env::current_dir().unwrap_or_default(), &paths.home);
+    let mut request = Request::new(event, Vec::new(), Instant::now(), paths);
+    let (body, fault) = if is_event {
+        request.bytes.clone_from(&input.bytes);
+        (body(&request, &remote), None)
+    } else {
+        unread(input, &remote)
+    };
+    let message = Message {
+        id: request.id,
+        time: request.timestamp,
+        remote: remote.name.clone(),
+        root: root.to_string_lossy().into_owned(),
+        event: name,
+        agent: agent.into(),
+        body,
+        fault,
+        bridge: Some(flags.clone()),
+        ..Message::default()
+    };
+    let spool = Spool::of(&paths.spool(), Layer::User, &remote.name, &root).for_events();
+    match spool.put(&message) {
+        // Where no sender can be started, the next event's takes it along.
+        Ok(_) if spool.is_idle() => {
+            let _ = sender::start(paths);
+            Ok(())
+        }
+        Ok(_) => Ok(()),
+        Err(why) => sender::deliver(&message, &flags, paths)
+            .map(drop)
+            .map_err(|error| format!("{error}; {why}")),
+    }
+}
+
+fn body(request: &Request, remote: &Remote) -> String {
+    String::from_utf8_lossy(&super::body(request, remote)).into_owned()
+}
+
+/// An event of which only the agent is known, and its name if there is one.
+fn bare(agent: &'static str, name: &str, raw: Map<String, Value>) -> Event {
+    Event {
+        agent,
+        kind: Kind::from_name(name),
+        name: name.into(),
+        tool: String::new(),
+        input: Value::Null,
+        cwd: String::new(),
+        session: String::new(),
+        raw,
+    }
+}
+
+/// What a bridge gets of bytes that are no event: their text, or why there is none.
+fn unread(input: &Input, remote: &Remote) -> (String, Option<Fault>) {
+    match fault(input) {
+        None => (privacy::text(&input.bytes, remote.send), None),
+        fault => (String::new(), fault),
+    }
+}
+
+/// What the bridge's own hooks call it when stdin does not come as a whole.
+fn fault(input: &Input) -> Option<Fault> {
+    let fault = |context: &str, message: String| Some(Fault { context: context.into(), message });
+    match &input.end {
+        End::Failed(why) => fault("stdin_read_error", why.clone()),
+        End::Open => fault("hook_fatal_error", "Timeout reading stdin".into()),
+        End::Closed if input.oversized => {
+            let most = input.bytes.len() >> 20;
+            fault("hook_fatal_error", format!("stdin is larger than {most} MiB"))
+        }
+        End::Closed => None,
     }
 }
 

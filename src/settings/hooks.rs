@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::edit::Doc;
 use super::json::{Fault, Node};
-use super::survey::{Own, survey};
+use super::survey::{Own, Role, survey};
 use crate::event::Kind;
 use crate::rule::file::server::{self, Typed};
 
@@ -34,11 +34,22 @@ pub struct Wanted {
     pub server: Typed,
     /// Write `onFailure: block` where it works; none = as it is now, for `status`.
     pub fail_closed: Option<bool>,
+    /// The whole command line of entries for a bridge, for which nothing but program and events above
+    /// counts; none = these are the guard's.
+    pub bridge: Option<Vec<String>>,
 }
 
 impl Wanted {
+    /// What the entries are for.
+    pub fn role(&self) -> Role {
+        if self.bridge.is_some() { Role::Bridge } else { Role::Guard }
+    }
+
     /// The arguments of the entry for that event.
     fn args(&self, kind: Kind, timeout: u32) -> Vec<String> {
+        if let Some(args) = &self.bridge {
+            return args.clone();
+        }
         let mut args: Vec<String> =
             ["hook", "--agent", self.agent, "--event", kind.name()].map(String::from).to_vec();
         args.extend(self.places.iter().cloned());
@@ -61,9 +72,14 @@ impl Wanted {
         Value::Object(entry)
     }
 
-    /// The whole group for that event: no matcher, so that it holds for every tool.
+    /// The whole group for that event: without a matcher, so that it holds for every tool. A bridge's has
+    /// the one that says so, as its own hooks have it.
     fn group(&self, kind: Kind, timeout: u32) -> Value {
-        json!({ "hooks": [self.entry(kind, timeout)] })
+        let entry = self.entry(kind, timeout);
+        match self.role() {
+            Role::Guard => json!({ "hooks": [entry] }),
+            Role::Bridge => json!({ "matcher": "*", "hooks": [entry] }),
+        }
     }
 
     /// The timeout for that event's name, where it is wanted.
@@ -76,6 +92,12 @@ impl Wanted {
         let Some((kind, timeout)) = self.timeout(&own.event) else { return Vec::new() };
         let mut faults = Vec::new();
         let mut fault = |breaks, why: String| faults.push(Outdated { breaks, why });
+        if self.role() == Role::Bridge {
+            if own.matcher.is_some() || !same(&own.entry, &self.entry(kind, timeout)) {
+                fault(true, "it was another".into());
+            }
+            return faults;
+        }
         match own.option("--event") {
             Some(event) if event != own.event => {
                 fault(true, format!("wired to `--event {event}`"));
@@ -241,7 +263,8 @@ fn install_step(
     wanted: &Wanted,
     created: &Created,
 ) -> Result<Option<Change>, Fault> {
-    let own = survey(doc).own;
+    let survey = survey(doc);
+    let own = survey.of(wanted.role());
     for (index, one) in own.iter().enumerate() {
         let first = own.iter().position(|other| other.seen && other.event == one.event);
         let keep = wanted.timeout(&one.event).filter(|_| first == Some(index));
@@ -290,7 +313,8 @@ fn install_step(
 /// What install creates, or has created earlier, given the document without our entries.
 pub fn creates(bare: &Doc, doc: &Doc, wanted: &Wanted) -> Created {
     let hooks = bare.root().get("hooks").map(|(_, node)| node);
-    let present = survey(doc).own.into_iter().map(|own| own.event);
+    let survey = survey(doc);
+    let present = survey.own.into_iter().chain(survey.bridge).map(|own| own.event);
     let mut events: Vec<String> =
         wanted.events.iter().map(|(kind, _)| kind.name().to_string()).chain(present).collect();
     events.retain(|event| hooks.is_none_or(|hooks| hooks.get(event).is_none()));
@@ -299,14 +323,24 @@ pub fn creates(bare: &Doc, doc: &Doc, wanted: &Wanted) -> Created {
     Created { hooks: hooks.is_none(), events }
 }
 
-/// Takes every entry of ours out and nothing else. Without a record of what we created,
+/// Takes every entry of ours out, of that role if one is named, and nothing else. Without a record of what we created,
 /// containers that become empty go as well: an empty list of hooks says nothing.
 ///
 /// # Errors
 /// Only where the document's own edits fail.
-pub fn strip(doc: &mut Doc, created: Option<&Created>) -> Result<Vec<Change>, Fault> {
+pub fn strip(
+    doc: &mut Doc,
+    role: Option<Role>,
+    created: Option<&Created>,
+) -> Result<Vec<Change>, Fault> {
     let mut changes = Vec::new();
-    while let Some(own) = survey(doc).own.into_iter().next() {
+    let next = |doc: &Doc| {
+        let survey = survey(doc);
+        let roles = [Role::Guard, Role::Bridge].into_iter();
+        let roles = roles.filter(|one| role.is_none_or(|role| role == *one));
+        roles.flat_map(|role| survey.of(role)).next().cloned()
+    };
+    while let Some(own) = next(doc) {
         remove_own(doc, &own, created)?;
         changes.push(Change::Removed(own.event));
     }
@@ -350,6 +384,7 @@ mod tests {
             events: vec![(Kind::PreToolUse, 600), (Kind::Stop, 600)],
             server: Typed::new(),
             fail_closed: Some(false),
+            bridge: None,
         }
     }
 
@@ -390,7 +425,7 @@ mod tests {
         assert!(after.starts_with(r#"{"hooks":{"Stop":[]},"hooks":{"Stop":[{"#), "{after}");
         assert!(after.contains(r#""PreToolUse":[],"PreToolUse":[{"#), "{after}");
         let mut doc = Doc::new(&after).unwrap();
-        strip(&mut doc, Some(&Created::default())).unwrap();
+        strip(&mut doc, None, Some(&Created::default())).unwrap();
         assert_eq!(doc.text(), text);
     }
 

@@ -19,7 +19,7 @@ use file::{Lock, Target};
 use hooks::{Change, Wanted};
 use json::Fault;
 use record::{Record, Records};
-use survey::{Survey, survey};
+use survey::{Role, Survey, survey};
 
 use crate::paths::Paths;
 
@@ -155,7 +155,7 @@ pub fn install(
             None => match before {
                 Some(text) => {
                     let mut bare = doc.clone();
-                    let gone = hooks::strip(&mut bare, old.map(|old| &old.created));
+                    let gone = hooks::strip(&mut bare, None, old.map(|old| &old.created));
                     Some(if gone.map_err(refused)?.is_empty() { text.into() } else { bare.text() })
                 }
                 None => None,
@@ -186,7 +186,12 @@ pub fn install(
             written_sha256: file::hash(after.as_deref().unwrap_or_default().as_bytes()),
             directories: old.map(|old| old.directories.clone()).unwrap_or_default(),
             created,
-            events: wanted.events.iter().map(|(kind, _)| kind.name().to_string()).collect(),
+            events: match wanted.role() {
+                Role::Guard => {
+                    wanted.events.iter().map(|(kind, _)| kind.name().to_string()).collect()
+                }
+                Role::Bridge => old.map(|old| old.events.clone()).unwrap_or_default(),
+            },
             scope: scope.to_string(),
         };
         // Of two files in a directory that we made, the last one to go takes it along.
@@ -206,39 +211,56 @@ pub fn install(
     })
 }
 
-/// Takes our entries out: the original bytes where nobody else wrote since, else every entry of
-/// ours and nothing more.
+/// Takes our entries out, of that role if one is named: the original bytes where nobody else wrote since and
+/// none of ours is left, else these entries and nothing more.
 ///
 /// # Errors
 /// See [`Error`]; the file is then untouched.
-pub fn uninstall(paths: &Paths, named: &Path, mode: Mode) -> Result<Outcome, Error> {
+pub fn uninstall(
+    paths: &Paths,
+    named: &Path,
+    role: Option<Role>,
+    mode: Mode,
+) -> Result<Outcome, Error> {
     let mut made = Vec::new();
-    let outcome = edit(paths, named, mode, |target, before, records| {
-        let record = records.files.remove(&target.real.display().to_string());
-        let Some(text) = before else { return Ok((None, Vec::new())) };
-        let mut doc = document(target, text)?;
-        let created = record.as_ref().map(|record| &record.created);
-        let changes = hooks::strip(&mut doc, created).map_err(|fault| Error::Refused {
-            file: target.named.clone(),
-            text: doc.body().to_string(),
-            fault,
-        })?;
-        if changes.is_empty() {
-            return Ok((Some(text.to_string()), changes));
-        }
-        let mut after = Some(doc.text());
-        if let Some(record) = &record {
-            made = record.directories.clone();
-            let ours = record.written_sha256 == file::hash(text.as_bytes());
-            match record.intact_original() {
-                Some(original) if ours => after = original.map(String::from),
-                // Others wrote and took their part back: what we created holds nothing.
-                Some(None) if doc.root().is_empty() => after = None,
-                _ => {}
+    let outcome =
+        edit(paths, named, mode, |target, before, records| {
+            let key = target.real.display().to_string();
+            let record = records.files.remove(&key);
+            let Some(text) = before else { return Ok((None, Vec::new())) };
+            let mut doc = document(target, text)?;
+            let created = record.as_ref().map(|record| &record.created);
+            let changes = hooks::strip(&mut doc, role, created).map_err(|fault| {
+                Error::Refused { file: target.named.clone(), text: doc.body().to_string(), fault }
+            })?;
+            let left = survey(&doc);
+            let is_left = !(left.own.is_empty() && left.bridge.is_empty());
+            let untouched =
+                record.as_ref().is_some_and(|r| r.written_sha256 == file::hash(text.as_bytes()));
+            if let Some(mut record) = record.clone().filter(|_| is_left) {
+                if untouched {
+                    record.written_sha256 = file::hash(doc.text().as_bytes());
+                }
+                records.files.insert(key, record);
             }
-        }
-        Ok((after, changes))
-    })?;
+            if changes.is_empty() {
+                return Ok((Some(text.to_string()), changes));
+            }
+            let mut after = Some(doc.text());
+            if is_left {
+                return Ok((after, changes));
+            }
+            if let Some(record) = &record {
+                made = record.directories.clone();
+                match record.intact_original() {
+                    Some(original) if untouched => after = original.map(String::from),
+                    // Others wrote and took their part back: what we created holds nothing.
+                    Some(None) if doc.root().is_empty() => after = None,
+                    _ => {}
+                }
+            }
+            Ok((after, changes))
+        })?;
     if outcome.after.is_none() && !mode.dry_run {
         for dir in made.iter().rev() {
             // Not empty means that somebody uses it: it stays.

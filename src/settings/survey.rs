@@ -8,6 +8,7 @@ use super::hooks::PROGRAM;
 use super::json::{Fault, Node};
 use crate::event::Kind;
 use crate::hook::Options;
+use crate::remote::bridge::agent_of;
 use crate::rule::file::server::Typed;
 
 /// The events whose invalid entries cost the client the whole file.
@@ -15,6 +16,15 @@ const FATAL: &[&str] = &["PreToolUse", "PermissionRequest"];
 
 /// The entry types of the client.
 const TYPES: &[&str] = &["command", "http", "prompt", "agent", "mcp_tool"];
+
+/// What an entry of ours is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It judges.
+    Guard,
+    /// It hands events to a bridge.
+    Bridge,
+}
 
 /// One entry of ours in a file.
 #[derive(Debug, Clone)]
@@ -77,8 +87,10 @@ pub struct Invalid {
 /// All that a file says about hooks.
 #[derive(Debug, Clone, Default)]
 pub struct Survey {
-    /// Our entries.
+    /// The guard's entries.
     pub own: Vec<Own>,
+    /// Our entries that only hand events to a bridge.
+    pub bridge: Vec<Own>,
     /// Commands of others.
     pub foreign: Vec<Foreign>,
     /// Entries that the client refuses.
@@ -90,6 +102,14 @@ pub struct Survey {
 }
 
 impl Survey {
+    /// Our entries of that role.
+    pub fn of(&self, role: Role) -> &[Own] {
+        match role {
+            Role::Guard => &self.own,
+            Role::Bridge => &self.bridge,
+        }
+    }
+
     /// What our entries say of the user's server: the first that says anything.
     pub fn server(&self) -> Typed {
         let said = self.own.iter().filter(|own| own.seen).map(Own::server);
@@ -139,16 +159,22 @@ fn survey_event(survey: &mut Survey, event: &str, groups: &Node, path: &[usize],
             let args = entry.get("args").and_then(Value::as_array);
             let shell = args.is_none();
             match own_call(command, args) {
-                Some((command, args)) => survey.own.push(Own {
-                    event: event.to_string(),
-                    command,
-                    args,
-                    shell,
-                    matcher: matcher.clone(),
-                    seen,
-                    path: [path, &[g, at, e]].concat(),
-                    entry,
-                }),
+                Some((command, args)) => {
+                    let own = match role(&args) {
+                        Role::Guard => &mut survey.own,
+                        Role::Bridge => &mut survey.bridge,
+                    };
+                    own.push(Own {
+                        event: event.to_string(),
+                        command,
+                        args,
+                        shell,
+                        matcher: matcher.clone(),
+                        seen,
+                        path: [path, &[g, at, e]].concat(),
+                        entry,
+                    });
+                }
                 None if seen => {
                     let mut command = command.to_string();
                     for arg in args.into_iter().flatten().filter_map(Value::as_str) {
@@ -169,7 +195,8 @@ fn own_call(command: &str, args: Option<&Vec<Value>>) -> Option<(String, Vec<Str
             let args: Vec<String> =
                 args.iter().map(|arg| arg.as_str().unwrap_or_default().to_string()).collect();
             let hook = args.first().is_none_or(|first| first == "hook");
-            (is_program(command) && hook).then(|| (command.to_string(), args))
+            let ours = hook || role(&args) == Role::Bridge;
+            (is_program(command) && ours).then(|| (command.to_string(), args))
         }
         None => {
             let mut words = words(command).into_iter().skip_while(|word| is_assignment(word));
@@ -177,6 +204,12 @@ fn own_call(command: &str, args: Option<&Vec<Value>>) -> Option<(String, Vec<Str
             Some((program, words.collect()))
         }
     }
+}
+
+/// What a call of this program with these arguments is for.
+fn role(args: &[String]) -> Role {
+    let bridge = args.first().is_some_and(|first| agent_of(first).is_some());
+    if bridge { Role::Bridge } else { Role::Guard }
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -281,6 +314,7 @@ mod tests {
             ("hookctl", Some(json!([])), true),
             ("C:\\x\\hookctl.exe", Some(json!(["hook"])), true),
             ("hookctl", Some(json!(["status"])), false),
+            ("hookctl", Some(json!(["claude-hook", "--port", "3043"])), true),
             ("hookctl hook --agent claude", None, true),
             ("\"/a b/hookctl\" hook", None, true),
             ("X=1 exec /a/hookctl hook", None, true),
@@ -291,6 +325,21 @@ mod tests {
         ] {
             let args = args.as_ref().and_then(Value::as_array);
             assert_eq!(own_call(command, args).is_some(), ours, "{command}");
+        }
+    }
+
+    #[test]
+    fn s3_05_the_bridge_has_entries_of_its_own() {
+        for (entry, guard, bridge) in [
+            (r#""command":"/a/hookctl","args":["hook"]"#, 1, 0),
+            (r#""command":"/a/hookctl","args":["claude-hook","--port","1"]"#, 0, 1),
+            (r#""command":"hookctl cline-hook --dir ~/x""#, 0, 1),
+            (r#""command":"npx @principal-ai/agent-hooks claude-hook""#, 0, 0),
+        ] {
+            let text =
+                format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{{"type":"command",{entry}}}]}}]}}}}"#);
+            let found = survey(&Doc::new(&text).unwrap());
+            assert_eq!((found.own.len(), found.bridge.len()), (guard, bridge), "{entry}");
         }
     }
 

@@ -49,6 +49,8 @@ pub(super) struct FileReport {
     pub(super) fails_closed: Vec<String>,
     pub(super) disable_all_hooks: bool,
     pub(super) allow_managed_hooks_only: bool,
+    /// The events that are handed to a bridge (`hookctl claude-hook`).
+    pub(super) bridge: Vec<String>,
     /// What the entries say of the user's server.
     #[serde(skip)]
     pub(super) server: Typed,
@@ -92,6 +94,7 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
         fails_closed: Vec::new(),
         disable_all_hooks: false,
         allow_managed_hooks_only: false,
+        bridge: Vec::new(),
         server: Typed::new(),
         own: Vec::new(),
         guarded: BTreeSet::new(),
@@ -112,7 +115,7 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
         }
     };
     let server = read.survey.server();
-    let Survey { own, invalid, disabled, managed_only, .. } = read.survey;
+    let Survey { own, bridge, invalid, disabled, managed_only, .. } = read.survey;
     report.disable_all_hooks = disabled;
     report.allow_managed_hooks_only = managed_only && place.scope.is_none();
     if let Some(fatal) = invalid.iter().find(|invalid| invalid.fatal) {
@@ -120,6 +123,7 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
         report.error = Some(fatal.fault.show(&place.file, &read.text));
     }
     report.own = own;
+    report.bridge = bridge.into_iter().filter(|own| own.seen).map(|own| own.event).collect();
     report.server = server.clone();
     let seen: Vec<&Own> = report.own.iter().filter(|own| own.seen).collect();
     let Some(first) = seen.first() else { return report };

@@ -45,6 +45,10 @@ pub(super) fn show(context: &Context, report: &Report) -> String {
             let events = install::fold(&events, 70, &" ".repeat(23));
             line("", &format!("events     {events}"));
         }
+        if !file.bridge.is_empty() {
+            let count = file.bridge.len();
+            line("", &format!("bridge     {count} hooks hand events on (`hookctl claude-hook`)"));
+        }
     }
     for guard in &report.guards {
         let known = guard.known.map(|name| format!(" [{name}]")).unwrap_or_default();

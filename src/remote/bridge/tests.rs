@@ -68,8 +68,12 @@ fn what_is_too_long_is_cut_once() {
 #[test]
 fn s3_12_a_failure_is_noted_in_the_layout_of_the_files() {
     let about = json!({ "path": "claude-hook", "dataLength": 3 });
-    let entry =
-        error("http_send_failed", "connect ECONNREFUSED 127.0.0.1:1", Some("ECONNREFUSED"), about);
+    let entry = error(
+        "http_send_failed",
+        "connect ECONNREFUSED 127.0.0.1:1",
+        Some("ECONNREFUSED"),
+        Some(about),
+    );
     let text = entry.pretty(1);
     let time = entry.scalar("timestamp").unwrap();
     let logged = entry.scalar("__hook_error_logged").unwrap();
@@ -80,12 +84,12 @@ fn s3_12_a_failure_is_noted_in_the_layout_of_the_files() {
         \"dataLength\": 3\n    },\n    \"__hook_error_logged\": @M\n  }";
     assert_eq!(text, wanted.replace("@T", time).replace("@M", logged));
     assert_eq!(time.len(), "\"2026-11-20T14:11:28.280Z\"".len());
-    assert!(!error("x", "HTTP 404", None, json!({})).pretty(0).contains("code"));
+    assert!(!error("x", "HTTP 404", None, None).pretty(0).contains("code"));
 }
 
 #[test]
 fn s3_13_files_are_called_after_the_route_of_the_agent() {
-    assert_eq!(files::name(route("claude")), "claude-hook-events.json");
+    assert_eq!(files::name(route("claude").name), "claude-hook-events.json");
     let url = |text: &str| Url { text: text.into(), loopback: true, private: false };
     for (text, wanted) in [
         ("http://localhost:3043", "http://localhost:3043/claude-hook"),
@@ -106,7 +110,7 @@ fn of_too_much_the_newest_stay() {
     let kept = files.events().unwrap().unwrap();
     assert_eq!(kept, all[9..]);
     for n in 0..205 {
-        files.add_error(error("x", &n.to_string(), None, json!({}))).unwrap();
+        files.add_error(error("x", &n.to_string(), None, None)).unwrap();
     }
     let text = std::fs::read_to_string(dir.path().join("claude-hook-events-errors.json")).unwrap();
     let Some(Json::Array(errors)) = Json::parse(&text) else { panic!("{text}") };

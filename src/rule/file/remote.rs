@@ -242,6 +242,12 @@ impl Remote {
             guard: true,
         }
     }
+
+    /// A bridge of that name as its own hooks mean it; without a port it may have moved on from its own.
+    pub fn bridge(name: &str, port: Option<u16>, dir: Option<PathBuf>) -> Remote {
+        let urls = vec![Url::here(port.unwrap_or(BRIDGE), "")];
+        Remote { urls, search: port.is_none(), dir, ..Remote::new(name, Dialect::Bridge) }
+    }
 }
 
 /// Reads one; None where it cannot be used.

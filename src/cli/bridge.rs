@@ -1,0 +1,225 @@
+//! `hookctl claude-hook --enable`, `--disable`, `--status`: the entries that hand an agent's events to the
+//! listener of agent-hooks.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::json;
+
+use super::args::{BridgeArgs, Scope};
+use super::install::{refuse, removed};
+use super::{Context, Exit, complain, print, scope};
+use crate::agent::{self, Agent};
+use crate::config::Config;
+use crate::env;
+use crate::event::Kind;
+use crate::forward;
+use crate::rule::file::remote::Dialect;
+use crate::rule::file::server::Typed;
+use crate::settings::hooks::Wanted;
+use crate::settings::survey::{Own, Role};
+use crate::settings::{self, Error, Mode};
+
+/// The events that the bridge's own hooks are registered for.
+const EVENTS: &[Kind] = &[
+    Kind::PreToolUse,
+    Kind::PostToolUse,
+    Kind::Notification,
+    Kind::Stop,
+    Kind::SubagentStop,
+    Kind::UserPromptSubmit,
+    Kind::PreCompact,
+    Kind::SessionStart,
+    Kind::SessionEnd,
+];
+/// How long the agent waits for one of them at most, in seconds.
+const TIMEOUT: u32 = 30;
+/// By what the commands of the npm package are known.
+const PACKAGE: &[&str] = &["agent-hooks", "claude-hook.cjs"];
+
+/// `hookctl claude enable`, the later spelling, as `hookctl claude-hook --enable`.
+pub fn spelled(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    let action = match args.get(2).and_then(|action| action.to_str()) {
+        Some(action @ ("enable" | "disable" | "status")) => format!("--{action}"),
+        Some("list") => "--status".into(),
+        _ => return args,
+    };
+    let hook = format!("{}-hook", args[1].to_string_lossy());
+    if crate::remote::bridge::agent_of(&hook).is_some() {
+        args.splice(1..3, [hook.into(), action.into()]);
+    }
+    args
+}
+
+/// Does what is asked for and says what is so now.
+///
+/// # Errors
+/// Where the settings of that agent cannot be written by this version, or not edited at all.
+pub fn run(context: &Context, agent: &str, args: &BridgeArgs) -> Result<Exit> {
+    let Some(agent) = agent::by_id(agent) else {
+        bail!(
+            "this version does not know the settings of {agent}: write `hookctl {agent}-hook` into \
+             its hooks yourself"
+        );
+    };
+    let file = scope::place(context, Scope::User)?.file;
+    match (args.enable, args.disable) {
+        (true, _) => enable(context, agent, args, &file),
+        (_, true) => disable(context, agent, args, &file),
+        _ => {
+            let count = say(agent, args, "status", &file)?;
+            Ok(if count > 0 { Exit::Ok } else { Exit::Found })
+        }
+    }
+}
+
+fn enable(
+    context: &Context,
+    agent: &'static dyn Agent,
+    args: &BridgeArgs,
+    file: &Path,
+) -> Result<Exit> {
+    if let Some(name) = told_already(context) {
+        complain(&format!(
+            "refused: the guard hands every event to the bridge [remote.{name}] already, which would then \
+             get each twice.\nTake [remote.{name}] out of the config, or leave it at that."
+        ));
+        return Ok(Exit::Found);
+    }
+    let mark = env::agent_mark();
+    let mode = Mode { dry_run: false, may_loosen: mark.is_none() };
+    let wanted = wanted(context, agent, args)?;
+    match settings::install(&context.paths, file, "user", &wanted, mode) {
+        Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),
+        other => other?,
+    };
+    say(agent, args, "enable", file)?;
+    for place in scope::places(context) {
+        let Ok(Some(read)) = settings::read(&place.file) else { continue };
+        let other = read
+            .survey
+            .foreign
+            .iter()
+            .find(|other| PACKAGE.iter().any(|name| other.command.contains(name)));
+        if let Some(other) = other {
+            complain(&format!(
+                "warning: {} has the hook of the npm package as well ({}): both would post every event \
+                 twice. Take it out: `npx @principal-ai/agent-hooks claude-hook --disable`.",
+                place.file.display(),
+                super::one_line(&other.command, 80),
+            ));
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// The bridge that the guard tells of events, where it is installed.
+fn told_already(context: &Context) -> Option<String> {
+    let guards = |place: &scope::Place| {
+        let read = settings::read(&place.file).ok().flatten();
+        read.is_some_and(|read| read.survey.own.iter().any(|own| own.seen))
+    };
+    if !scope::places(context).iter().any(guards) {
+        return None;
+    }
+    let config = Config::load(&context.paths, &context.root, None);
+    let mut remotes = config.remotes().map(|(_, remote)| remote);
+    let bridge = remotes.find(|r| r.dialect == Dialect::Bridge && !r.events.is_empty());
+    bridge.map(|remote| remote.name.clone())
+}
+
+fn wanted(context: &Context, agent: &'static dyn Agent, args: &BridgeArgs) -> Result<Wanted> {
+    let text = |path: &Path| {
+        let text = path.to_str().map(String::from);
+        text.with_context(|| format!("{} is not valid Unicode", path.display()))
+    };
+    let mut line = vec![format!("{}-hook", agent.id())];
+    if let Some(port) = args.port {
+        line.extend(["--port".into(), port.to_string()]);
+    }
+    if let Some(dir) = &args.dir {
+        line.extend(["--dir".into(), text(&forward::whole(dir))?]);
+    }
+    // Where these are is the caller's choice, and then the hook's as well.
+    let global = &context.global;
+    for (flag, given, dir) in [
+        ("--config", &global.config, &context.paths.config),
+        ("--state", &global.state, &context.paths.state),
+    ] {
+        if given.is_some() {
+            line.extend([flag.into(), text(dir)?]);
+        }
+    }
+    let timeout = |kind: Kind| agent.spec(kind).map_or(TIMEOUT, |spec| spec.timeout.min(TIMEOUT));
+    Ok(Wanted {
+        command: scope::program()?,
+        agent: agent.id(),
+        places: Vec::new(),
+        events: EVENTS.iter().map(|kind| (*kind, timeout(*kind))).collect(),
+        server: Typed::new(),
+        fail_closed: None,
+        bridge: Some(line),
+    })
+}
+
+fn disable(context: &Context, agent: &dyn Agent, args: &BridgeArgs, file: &Path) -> Result<Exit> {
+    let mark = env::agent_mark();
+    let mode = Mode { dry_run: false, may_loosen: mark.is_none() };
+    let outcome = match settings::uninstall(&context.paths, file, Some(Role::Bridge), mode) {
+        Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),
+        other => other?,
+    };
+    if !args.json && removed(&outcome) == 0 {
+        print(&format!("{} hooks: were not enabled\n", agent.id()))?;
+        return Ok(Exit::Ok);
+    }
+    say(agent, args, "disable", file)?;
+    Ok(Exit::Ok)
+}
+
+/// Says what is in the file now: how many hooks.
+fn say(agent: &dyn Agent, args: &BridgeArgs, action: &str, file: &Path) -> Result<usize> {
+    let read = settings::read(file)?;
+    let own = read.map(|read| read.survey.bridge).unwrap_or_default();
+    let mut types: Vec<String> = own.into_iter().filter(|o| o.seen).map(|o| o.event).collect();
+    types.dedup();
+    let count = types.len();
+    let text = match count {
+        _ if args.json => {
+            let said = json!({
+                "success": true,
+                "agent": agent.id(),
+                "action": action,
+                "configPath": file,
+                "hookCount": count,
+                "hookTypes": types,
+            });
+            format!("{said:#}\n")
+        }
+        0 => format!("{} hooks: not enabled\n", agent.id()),
+        _ => format!("{} hooks: enabled ({count} hooks)\n", agent.id()),
+    };
+    print(&text)?;
+    Ok(count)
+}
+
+/// What the entries say of their bridges, each once: the agent and the flags.
+pub(super) fn enabled(context: &Context) -> Vec<(&'static str, forward::Options)> {
+    let mut found: Vec<(&'static str, forward::Options)> = Vec::new();
+    for place in scope::places(context) {
+        let Ok(Some(read)) = settings::read(&place.file) else { continue };
+        for own in read.survey.bridge.iter().filter(|own| own.seen) {
+            let one = flags(own).filter(|one| !found.contains(one));
+            found.extend(one);
+        }
+    }
+    found
+}
+
+fn flags(own: &Own) -> Option<(&'static str, forward::Options)> {
+    let (hook, flags) = own.args.split_first()?;
+    let agent = crate::remote::bridge::agent_of(hook)?;
+    Some((agent, forward::Options::parse(flags.iter().map(OsString::from))))
+}
