@@ -11,6 +11,8 @@ mod answers;
 mod bridge;
 #[path = "remote/cdev.rs"]
 mod cdev;
+#[path = "remote/claude_hook.rs"]
+mod claude_hook;
 #[path = "remote/claude_http.rs"]
 mod claude_http;
 #[path = "remote/dialects.rs"]

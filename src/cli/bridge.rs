@@ -124,7 +124,11 @@ fn told_already(context: &Context) -> Option<String> {
     if !scope::places(context).iter().any(guards) {
         return None;
     }
-    let config = Config::load(&context.paths, &context.root, None);
+    told(&Config::load(&context.paths, &context.root, None))
+}
+
+/// The bridge that the guard tells of events.
+pub(super) fn told(config: &Config) -> Option<String> {
     let mut remotes = config.remotes().map(|(_, remote)| remote);
     let bridge = remotes.find(|r| r.dialect == Dialect::Bridge && !r.events.is_empty());
     bridge.map(|remote| remote.name.clone())

@@ -200,6 +200,14 @@ fn gather(context: &Context, offline: bool) -> Report {
         notes
             .push("autopilot: on; harmless read-only, build and test commands pass unasked".into());
     }
+    if let Some(name) = super::bridge::told(&config)
+        && ours().next().is_some()
+        && files.iter().any(|file| !file.bridge.is_empty())
+    {
+        notes.push(format!(
+            "`hookctl claude-hook` and [remote.{name}] both hand events to a bridge: each comes twice"
+        ));
+    }
     let paused_until = paused(&context.paths);
     if paused_until.is_some() {
         problems.push("paused: everything passes (`hookctl resume` ends it)".into());

@@ -10,36 +10,36 @@ use std::sync::{Arc, Mutex};
 use super::*;
 
 /// As an agent sends it: strange values, and blanks around them.
-const EVENT: &str = include_str!("bridge/event.txt");
-const TAKEN: &str =
+pub(super) const EVENT: &str = include_str!("bridge/event.txt");
+pub(super) const TAKEN: &str =
     r#"{"success":true,"provider":"claude","duration":3,"message":"Event processed successfully"}"#;
 
 /// A bridge that is told of every event.
-fn bridge(url: &str, more: &str) -> String {
+pub(super) fn bridge(url: &str, more: &str) -> String {
     let url = url.trim_end_matches("/hook");
     format!("[remote.x]\nurl = \"{url}\"\ndialect = \"bridge\"\nevents = \"*\"\n{more}\n")
 }
 
-fn call(number: usize) -> Value {
+pub(super) fn call(number: usize) -> Value {
     let mut payload = bash(&format!("echo {number}"));
     payload["tool_use_id"] = format!("toolu_{number}").into();
     payload
 }
 
-fn file(dir: &Path) -> PathBuf {
+pub(super) fn file(dir: &Path) -> PathBuf {
     dir.join("claude-hook-events.json")
 }
 
-fn errors(dir: &Path) -> PathBuf {
+pub(super) fn errors(dir: &Path) -> PathBuf {
     dir.join("claude-hook-events-errors.json")
 }
 
-fn default_dir(home: &Home) -> PathBuf {
+pub(super) fn default_dir(home: &Home) -> PathBuf {
     home.path().join(".a24z/hooks")
 }
 
 /// The elements of a file, when there are so many: nobody waits for who writes them.
-fn elements(path: &Path, count: usize) -> Vec<Value> {
+pub(super) fn elements(path: &Path, count: usize) -> Vec<Value> {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
         let text = fs::read_to_string(path).unwrap_or_default();
@@ -54,12 +54,12 @@ fn elements(path: &Path, count: usize) -> Vec<Value> {
 
 /// A listener at a port of its own, as the contract has it. It is the lock of all tests that are about
 /// ports as well: other runs of them wait.
-struct Listener {
+pub(super) struct Listener {
     seen: Arc<Mutex<Vec<String>>>,
 }
 
 impl Listener {
-    fn bind(port: u16) -> TcpListener {
+    pub(super) fn bind(port: u16) -> TcpListener {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
             match TcpListener::bind(("127.0.0.1", port)) {
@@ -71,7 +71,11 @@ impl Listener {
     }
 
     /// `health` is what it answers to that question, and everything else with 200.
-    fn start(listener: TcpListener, health: &'static str, other: &'static str) -> Listener {
+    pub(super) fn start(
+        listener: TcpListener,
+        health: &'static str,
+        other: &'static str,
+    ) -> Listener {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&seen);
         std::thread::spawn(move || {
@@ -99,7 +103,7 @@ impl Listener {
         self.seen.lock().unwrap().clone()
     }
 
-    fn posts(&self, count: usize) -> Vec<String> {
+    pub(super) fn posts(&self, count: usize) -> Vec<String> {
         let end = Instant::now() + Duration::from_secs(20);
         loop {
             let posts: Vec<String> =
