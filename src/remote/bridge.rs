@@ -75,7 +75,7 @@ pub fn agent_of(hook: &str) -> Option<&'static str> {
     ROUTES.iter().find(|route| route.name == hook).map(|route| route.agent)
 }
 
-/// The same name of an agent that the listener knows.
+/// That agent, where the listener knows it.
 pub(super) fn known(agent: &str) -> Option<&'static str> {
     Some(route(agent).agent).filter(|known| *known == agent)
 }
