@@ -3,9 +3,11 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use super::*;
 
@@ -52,10 +54,21 @@ pub(super) fn elements(path: &Path, count: usize) -> Vec<Value> {
     }
 }
 
-/// A listener at a port of its own, as the contract has it. It is the lock of all tests that are about
-/// ports as well: other runs of them wait.
+/// A listener at a port of its own, as the contract has it. The one at 3046 is the lock of all tests that
+/// are about ports as well: others wait until it is gone.
 pub(super) struct Listener {
     seen: Arc<Mutex<Vec<String>>>,
+    address: SocketAddr,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        let _ = TcpStream::connect(self.address);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
 }
 
 impl Listener {
@@ -77,9 +90,14 @@ impl Listener {
         other: &'static str,
     ) -> Listener {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let log = Arc::clone(&seen);
-        std::thread::spawn(move || {
+        let over = Arc::new(AtomicBool::new(false));
+        let (log, end) = (Arc::clone(&seen), Arc::clone(&over));
+        let address = listener.local_addr().unwrap();
+        let thread = std::thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
+                if end.load(Ordering::Relaxed) {
+                    break;
+                }
                 let mut bytes = vec![0; 65536];
                 let mut text = String::new();
                 while !text.contains("\r\n\r\n") || text.starts_with("POST") && !text.ends_with('}')
@@ -96,7 +114,7 @@ impl Listener {
                 let _ = stream.write_all(body.as_bytes());
             }
         });
-        Listener { seen }
+        Listener { seen, address, over, thread: Some(thread) }
     }
 
     fn seen(&self) -> Vec<String> {
