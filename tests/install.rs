@@ -141,6 +141,58 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
+fn s0_01_sessions_in_any_directory_produce_events() {
+    let world = World::new();
+    world.ok(&["install"]);
+    let settings = world.json(&world.user());
+    let elsewhere = world.root().join("else where/é");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let gone = world.root().join("gone");
+    let places =
+        [world.home(), world.project(), elsewhere.clone(), PathBuf::from("/"), gone.clone()];
+    let mut sessions = Vec::new();
+    for (number, place) in places.iter().enumerate() {
+        let events = [("PreToolUse", true), ("PreToolUse", false), ("Stop", false)];
+        for (event, dangerous) in events {
+            let entry = entries(&settings, event)[0];
+            let args = entry["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
+            fs::create_dir_all(&gone).unwrap();
+            let mut command = Command::new("sh");
+            // The session's directory may be gone by the time that the hook runs.
+            let script = "[ \"$PWD\" != \"$GONE\" ] || rmdir \"$GONE\"; exec \"$@\"";
+            command.args(["-c", script, "sh", entry["command"].as_str().unwrap()]).args(args);
+            command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", world.home());
+            command.env("GONE", &gone).current_dir(place);
+            command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            let session = format!("{event}-{dangerous}-{number}");
+            let payload = json!({
+                "hook_event_name": event,
+                "session_id": session,
+                // Not where the hook runs.
+                "cwd": places[(number + 1) % places.len()],
+                "tool_name": "Bash",
+                "tool_input": {"command": if dangerous { "rm -rf /" } else { "true" }},
+            });
+            let mut stdin = child.stdin.take().unwrap();
+            std::io::Write::write_all(&mut stdin, payload.to_string().as_bytes()).unwrap();
+            drop(stdin);
+            let done = Done::from(child.wait_with_output().unwrap());
+            assert_eq!(done.code, 0, "{session} {}", done.err);
+            assert_eq!(done.out.contains("\"deny\""), dangerous, "{session}: {}", done.out);
+            sessions.push(session);
+        }
+    }
+    let journal = fs::read_to_string(world.state().join("journal.jsonl")).unwrap();
+    let lines: Vec<Value> =
+        journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), sessions.len(), "{journal}");
+    for session in &sessions {
+        assert!(lines.iter().any(|line| line["session"] == **session), "{session}: {journal}");
+    }
+}
+
+#[test]
 fn s0_22_second_install_changes_no_byte() {
     let world = World::new();
     world.put(&world.user(), "{\"model\": \"opus\"}\n");
@@ -298,20 +350,6 @@ fn s0_27_wrong_and_old_wiring_is_outdated_until_installed_again() {
 fn s0_28_install_says_when_it_takes_effect() {
     let world = World::new();
     assert!(world.ok(&["install"]).out.contains("new sessions pick it up for certain"));
-}
-
-#[test]
-fn s0_29_an_installed_cdev_is_reported() {
-    let world = World::new();
-    world.put(
-        &world.user(),
-        r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/usr/bin/env cdev hook"}]}]}}"#,
-    );
-    let done = world.ok(&["install"]);
-    assert!(done.err.contains("another guard also answers PreToolUse"), "{}", done.err);
-    let (_, report) = world.status();
-    assert_eq!(report["guards"][0]["known"], "cdev");
-    assert!(world.ok(&["status"]).out.contains("[cdev]"));
 }
 
 #[test]

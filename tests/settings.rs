@@ -10,7 +10,8 @@ use hookctl::event::Kind;
 use hookctl::paths::Paths;
 use hookctl::settings::edit::Doc;
 use hookctl::settings::hooks::{self, Wanted};
-use hookctl::settings::{self, Error, Mode, json};
+use hookctl::settings::others::{self, Program};
+use hookctl::settings::{self, Error, Mode, Outcome, json};
 use proptest::prelude::*;
 
 const MODE: Mode = Mode { dry_run: false, may_loosen: true };
@@ -187,15 +188,22 @@ fn group() -> impl Strategy<Value = Json> {
         r#"{ "type": "command", "command": "~/guard.sh", "timeout": 5.0 }"#,
         r#"{"type":"http","url":"https://x.org/","x-mark":1}"#,
         "{\"type\":\"command\",\n\t\"command\":\"x\",\"args\":[]}",
+        r#"{"type":"command","command":"npx @principal-ai/agent-hooks claude-hook --port 3043"}"#,
+        r#"{ "type" : "command", "command": "~/.cdev/hooks/permission.sh" }"#,
+        r#"{"type":"command","command":"cupcake eval --harness claude"}"#,
     ])
     .prop_map(raw);
+    let managed = prop::bool::weighted(0.2);
     let matcher = prop::option::of(prop::sample::select(vec![r#""Bash""#, r#""*""#, r#""""#]));
-    (matcher, prop::collection::vec(entry, 0..3)).prop_map(|(matcher, entries)| {
-        let mut members = Vec::new();
-        members.extend(matcher.map(|matcher| (r#""matcher""#.to_string(), raw(matcher))));
-        members.push((r#""hooks""#.to_string(), Json::List(entries)));
-        Json::Object(members)
-    })
+    (matcher, managed, prop::collection::vec(entry, 0..3)).prop_map(
+        |(matcher, managed, entries)| {
+            let mut members = Vec::new();
+            members.extend(managed.then(|| (r#""_cdev_managed""#.to_string(), raw("true"))));
+            members.extend(matcher.map(|matcher| (r#""matcher""#.to_string(), raw(matcher))));
+            members.push((r#""hooks""#.to_string(), Json::List(entries)));
+            Json::Object(members)
+        },
+    )
 }
 
 fn hooks_object() -> impl Strategy<Value = Json> {
@@ -216,6 +224,38 @@ fn settings_json() -> impl Strategy<Value = Json> {
     let hooks = hooks_object().prop_map(|hooks| (r#""hooks""#.to_string(), hooks));
     let member = prop_oneof![3 => (key(), junk()), 1 => hooks];
     prop::collection::vec(member, 0..5).prop_map(Json::Object)
+}
+
+/// Every program whose work hookctl can do.
+fn programs() -> Vec<&'static Program> {
+    others::KNOWN.iter().filter(|known| known.dialect.is_some()).collect()
+}
+
+/// Installs in the place of all of them.
+fn replace(place: &Place, events: &[Kind]) -> Outcome {
+    let wanted = wanted(events);
+    settings::replace(&place.paths, &place.file, "user", Some(&wanted), &programs(), MODE).unwrap()
+}
+
+fn value(text: &str) -> serde_json::Value {
+    serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap()
+}
+
+/// What the client makes of a file's hooks: each entry with its event and its group's other keys, in any
+/// order, for they run at once. And what else is in the file.
+fn meaning(text: &str) -> (Vec<String>, serde_json::Value) {
+    let mut value = value(text);
+    let mut rows = Vec::new();
+    let hooks = value.as_object_mut().and_then(|root| root.remove("hooks")).unwrap_or_default();
+    for (event, groups) in hooks.as_object().into_iter().flatten() {
+        for group in groups.as_array().unwrap() {
+            let mut group = group.clone();
+            let entries = group.as_object_mut().unwrap().remove("hooks").unwrap();
+            rows.extend(entries.as_array().unwrap().iter().map(|e| format!("{event} {group} {e}")));
+        }
+    }
+    rows.sort();
+    (rows, value)
 }
 
 /// PROPTEST_CASES for a long run.
@@ -308,6 +348,51 @@ proptest! {
     }
 
     #[test]
+    fn s0_29_s3_57_what_was_replaced_comes_back(
+        json in settings_json(),
+        layout in layout(),
+        steps in prop::collection::vec(
+            (any::<bool>(), any::<bool>(), prop::sample::subsequence(EVENTS, 1..=EVENTS.len())),
+            1..4,
+        ),
+    ) {
+        let before = render(&json, &layout);
+        let place = place();
+        put(&place.file, &before);
+        let mut want = meaning(&before);
+        let mut edited = false;
+        for (number, (all, edit, events)) in steps.iter().enumerate() {
+            match *all || number == 0 {
+                true => {
+                    replace(&place, events);
+                    let read = settings::read(&place.file).unwrap().unwrap();
+                    let left = read.survey.foreign.iter().filter_map(|foreign| foreign.known);
+                    prop_assert!(left.into_iter().all(|known| known.dialect.is_none()));
+                    prop_assert!(!replace(&place, events).changed(), "twice is once");
+                }
+                false => {
+                    let wanted = wanted(events);
+                    settings::install(&place.paths, &place.file, "user", &wanted, MODE).unwrap();
+                }
+            }
+            if *edit {
+                edited = true;
+                let mut doc = Doc::new(&fs::read_to_string(&place.file).unwrap()).unwrap();
+                let key = format!("theirs{number}");
+                doc.append(&[], Some(&key), &serde_json::json!(["x"])).unwrap();
+                put(&place.file, &doc.text());
+                want.1[key] = serde_json::json!(["x"]);
+            }
+        }
+        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        let after = fs::read_to_string(&place.file).unwrap();
+        match edited {
+            true => prop_assert_eq!(meaning(&after), want),
+            false => prop_assert_eq!(after, before),
+        }
+    }
+
+    #[test]
     fn an_install_of_other_events_keeps_the_way_back(
         json in settings_json(),
         layout in layout(),
@@ -382,6 +467,47 @@ fn the_examples_become_what_is_written_beside_them() {
         assert_eq!(doc.text(), before, "{}", input.display());
     }
     assert!(count >= 8, "{count}");
+}
+
+#[test]
+fn s0_29_s3_57_the_examples_of_other_programs_are_replaced_and_come_back() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/settings/replace");
+    let mut count = 0;
+    for entry in fs::read_dir(&dir).unwrap().flatten() {
+        let input = entry.path();
+        if input.extension().is_none_or(|end| end != "in") {
+            continue;
+        }
+        count += 1;
+        let name = input.display();
+        let before = fs::read_to_string(&input).unwrap();
+        let place = place();
+        put(&place.file, &before);
+        let outcome = replace(&place, &[Kind::PreToolUse, Kind::Stop]);
+        let written = outcome.after.unwrap();
+        let output = input.with_extension("out");
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&output, &written).unwrap();
+        }
+        assert_eq!(written, fs::read_to_string(&output).unwrap(), "{name}");
+        let own = settings::read(&place.file).unwrap().unwrap().survey.own;
+        assert!(own.iter().all(|own| !own.command.contains(".cdev/hooks/")), "{name}");
+
+        // To the byte where nobody wrote meanwhile; all of it where somebody did.
+        let lodger = name.to_string().contains("own-lodger");
+        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        let after = fs::read_to_string(&place.file).unwrap();
+        if !lodger {
+            assert_eq!(after, before, "{name}");
+        }
+        let bare = meaning(&after);
+        assert!(!bare.0.iter().any(|row| row.contains("/hookctl\"")), "{name}: {bare:?}");
+        replace(&place, &[Kind::PreToolUse, Kind::Stop]);
+        put(&place.file, &format!("{} ", fs::read_to_string(&place.file).unwrap()));
+        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        assert_eq!(meaning(&fs::read_to_string(&place.file).unwrap()), bare, "{name}");
+    }
+    assert!(count >= 7, "{count}");
 }
 
 #[test]

@@ -142,9 +142,11 @@ Examples:\n  \
     hookctl install --scope project         share the guard with the project\n\n\
 A second install changes nothing. Everything else in the file stays byte for byte, and\n\
 `hookctl uninstall` gives back the file as it was.\n\n\
+Where cdev or agent-hooks has entries and the config names a server that does the same, install\n\
+refuses: it would be done twice. --replace takes them out; uninstall brings them back.\n\n\
 Exit status:\n  \
     0  installed, or already there\n  \
-    1  refused: another scope has it, or it would take away what an agent must not\n  \
+    1  refused: another scope has it, another program does the same, or an agent may not\n  \
     2  wrong usage, or the file cannot be edited (it is then untouched)")]
 pub struct InstallArgs {
     /// The agent.
@@ -165,6 +167,9 @@ pub struct InstallArgs {
     /// Install although another scope already has it.
     #[arg(long)]
     pub also: bool,
+    /// Take out the entries of other programs whose work a server in the config does.
+    #[arg(long)]
+    pub replace: bool,
     /// The user's server, for the entries' own command lines.
     #[command(flatten)]
     pub server: ServerArgs,
@@ -178,7 +183,7 @@ Examples:\n  \
     hookctl uninstall --scope local         out of one file\n  \
     hookctl uninstall --purge               and remove journal, backups and trust\n\n\
 Where nobody else edited the file since, it gets its original bytes back; otherwise our\n\
-entries go and nothing else. Your rules stay.\n\n\
+entries go and nothing else. What `install --replace` took out comes back. Your rules stay.\n\n\
 Exit status:\n  \
     0  it is out (or was not there)\n  \
     1  refused: started by an agent\n  \

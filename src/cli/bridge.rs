@@ -18,7 +18,7 @@ use crate::forward;
 use crate::rule::file::remote::Dialect;
 use crate::rule::file::server::Typed;
 use crate::settings::hooks::Wanted;
-use crate::settings::survey::{Own, Role};
+use crate::settings::survey::{Foreign, Own, Role};
 use crate::settings::{self, Error, Mode};
 
 /// The events that the bridge's own hooks are registered for.
@@ -35,8 +35,6 @@ const EVENTS: &[Kind] = &[
 ];
 /// How long the agent waits for one of them at most, in seconds.
 const TIMEOUT: u32 = 30;
-/// By what the commands of the npm package are known.
-const PACKAGE: &[&str] = &["agent-hooks", "claude-hook.cjs"];
 
 /// `hookctl claude enable`, the later spelling, as `hookctl claude-hook --enable`.
 pub fn spelled(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
@@ -98,12 +96,10 @@ fn enable(
     say(agent, args, "enable", file)?;
     for place in scope::places(context) {
         let Ok(Some(read)) = settings::read(&place.file) else { continue };
-        let other = read
-            .survey
-            .foreign
-            .iter()
-            .find(|other| PACKAGE.iter().any(|name| other.command.contains(name)));
-        if let Some(other) = other {
+        let is_package = |other: &&Foreign| {
+            other.known.is_some_and(|known| known.dialect == Some(Dialect::Bridge))
+        };
+        if let Some(other) = read.survey.foreign.iter().find(is_package) {
             complain(&format!(
                 "warning: {} has the hook of the npm package as well ({}): both would post every event \
                  twice. Take it out: `npx @principal-ai/agent-hooks claude-hook --disable`.",

@@ -1,14 +1,19 @@
 //! `hookctl install`: our entries into an agent's settings.
 
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use super::args::{InstallArgs, Scope};
-use super::{BOLD, Context, Exit, complain, print, scope};
+use super::others::{self, Found};
+use super::scope::Place;
+use super::{BOLD, Context, Exit, complain, print, scope, visible};
+use crate::config::Config;
 use crate::env;
 use crate::settings::hooks::{Change, FAIL_CLOSED};
+use crate::settings::others::{Program, claims};
 use crate::settings::{self, Error, Mode, Outcome};
 
 /// Does it, says what was done and what it means.
@@ -23,6 +28,9 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
     if mark.is_some() && !server.is_empty() && !args.dry_run {
         return Ok(refuse(&"a server may allow calls", mark));
     }
+    if mark.is_some() && args.replace && !args.dry_run {
+        return Ok(refuse(&"--replace takes out what may ask a human", mark));
+    }
     if server.is_empty() {
         // What is there stays: without it, events would go unasked.
         let now = settings::read(&place.file).ok().flatten();
@@ -30,6 +38,14 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
     }
     let closed = Some(args.fail_closed);
     let wanted = scope::wanted(context, agent, args.scope, &args.events, closed, server)?;
+    if let Some(other) = claims(&wanted.command) {
+        bail!(
+            "{} lies where {} puts its own, which takes every entry that runs something there along \
+             when it goes: move hookctl",
+            wanted.command,
+            other.name
+        );
+    }
 
     if !args.also {
         for other in scope::places(context).iter().filter(|other| other.scope != place.scope) {
@@ -48,14 +64,31 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
         }
     }
 
-    let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
     let name = scope::name(args.scope);
-    let outcome = match settings::install(&context.paths, &place.file, name, &wanted, mode) {
+    let config = Config::load(&context.paths, &context.root, None);
+    let found = others::found(context, &config);
+    let mut refused = false;
+    for other in found.iter().filter(|one| !args.replace || !one.is_ours_to_edit()) {
+        if let Some(warning) = other.warning(&again(name)) {
+            complain(&format!("refused: {warning}"));
+            refused = true;
+        }
+    }
+    if refused {
+        return Ok(Exit::Found);
+    }
+
+    let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
+    let take = if args.replace { others::served(&config) } else { Vec::new() };
+    let (paths, file) = (&context.paths, &place.file);
+    let outcome = match settings::replace(paths, file, name, Some(&wanted), &take, mode) {
         Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),
         other => other?,
     };
+    let elsewhere = replace_elsewhere(context, &place, &found, &take, mode)?;
     if args.dry_run {
-        return print(&diff(&outcome));
+        let diffs: Vec<String> = std::iter::once(&outcome).chain(&elsewhere).map(diff).collect();
+        return print(&diffs.concat());
     }
 
     let mut text = String::new();
@@ -76,17 +109,33 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
         let _ = writeln!(text, "  failing  blocks on {closed}");
         text.push_str("           (Claude Code 2.1.197 and older ignore this and go on)\n");
     }
-    for change in outcome.changes.iter().filter(|change| change.loosens()) {
+    let is_other = |change: &&Change| matches!(change, Change::TakenOut { .. });
+    let changes = outcome.changes.iter().filter(|change| change.loosens() && !is_other(change));
+    for change in changes {
         let _ = writeln!(text, "  changed  {}", settings::describe(change));
     }
-    if outcome.changed() {
-        text.push_str(
+    let mut replaced = false;
+    for one in std::iter::once(&outcome).chain(&elsewhere) {
+        for (program, events) in by_program(one) {
+            let file = one.target.named.display();
+            let events = visible(&events.join(", "));
+            let _ = writeln!(text, "  replaces {program} in {file}: {events}");
+            replaced = true;
+        }
+    }
+    if outcome.changed() || replaced {
+        let back = if replaced { ", which brings back what was replaced" } else { "" };
+        let _ = writeln!(
+            text,
             "Running sessions usually notice; new sessions pick it up for certain.\n\
-             Look: `hookctl status --verify`. Undo: `hookctl uninstall`.\n",
+             Look: `hookctl status --verify`. Undo: `hookctl uninstall`{back}.",
         );
     }
     print(&text)?;
     warn(context, args, &wanted.command, &place.file)?;
+    for other in found.iter().filter(|one| one.conflict().is_none()) {
+        complain(&format!("note: {}", other.note(context, &again(name))));
+    }
     Ok(Exit::Ok)
 }
 
@@ -116,14 +165,48 @@ fn warn(context: &Context, args: &InstallArgs, command: &str, file: &Path) -> Re
              pass unjudged. Install the program first (./install.sh)."
         ));
     }
-    let guards = super::status::guards(context);
-    for guard in guards.iter().filter(|guard| guard.known.is_some()) {
-        complain(&format!(
-            "note: another guard also answers {} ({}): {}",
-            guard.event, guard.scope, guard.command
-        ));
-    }
     Ok(())
+}
+
+/// The command line that a hint begins with.
+pub(super) fn again(scope: &str) -> String {
+    match scope {
+        "user" => "hookctl install".to_string(),
+        scope => format!("hookctl install --scope {scope}"),
+    }
+}
+
+/// Takes the entries of these programs out of the other files that the agent reads here.
+fn replace_elsewhere(
+    context: &Context,
+    place: &Place,
+    found: &[Found],
+    take: &[&Program],
+    mode: Mode,
+) -> Result<Vec<Outcome>> {
+    let mut files: Vec<&Place> = found.iter().map(|one| &one.place).collect();
+    files.retain(|other| other.scope.is_some() && other.file != place.file && !take.is_empty());
+    files.dedup_by(|a, b| a.file == b.file);
+    let edit = |other: &&Place| {
+        settings::replace(&context.paths, &other.file, other.name(), None, take, mode).with_context(
+            || format!("{} keeps the entries of other programs", other.file.display()),
+        )
+    };
+    files.iter().map(edit).collect()
+}
+
+/// The events of other programs that were taken out or put back, by program.
+pub(super) fn by_program(outcome: &Outcome) -> BTreeMap<&str, Vec<&str>> {
+    let mut all: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for change in &outcome.changes {
+        if let Change::TakenOut { event, program } | Change::PutBack { event, program } = change {
+            let events = all.entry(program).or_default();
+            if !events.contains(&event.as_str()) {
+                events.push(event);
+            }
+        }
+    }
+    all
 }
 
 /// Is it in a build or temporary directory?

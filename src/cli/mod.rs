@@ -21,6 +21,7 @@ pub mod init;
 pub mod install;
 pub mod log;
 pub mod memory;
+mod others;
 pub mod packs;
 pub mod pause;
 pub mod ping;

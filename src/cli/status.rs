@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::args::StatusArgs;
+use super::others::{self, Conflict, Found};
 use super::{Context, Exit, print, scope};
 use crate::config::Config;
 use crate::event::Kind;
@@ -24,7 +25,7 @@ mod show;
 mod verify;
 
 use file::{FileReport, State};
-pub(super) use guards::{Guard, guards};
+use guards::{Guard, guards};
 
 /// How much of the journal's end is looked at for its last line.
 const TAIL: u64 = 64 * 1024;
@@ -42,6 +43,8 @@ struct Report {
     notes: Vec<String>,
     files: Vec<FileReport>,
     guards: Vec<Guard>,
+    /// Other programs that do what a server does as well.
+    conflicts: Vec<Conflict>,
     config_faults: Vec<String>,
     profile: &'static str,
     /// Packs of shipped rules that files switch off.
@@ -213,6 +216,12 @@ fn gather(context: &Context, offline: bool) -> Report {
         problems.push("paused: everything passes (`hookctl resume` ends it)".into());
     }
     notes.extend(servers::doubts(&config));
+    let here = ours().map(|file| file.scope).find(|scope| *scope != "managed");
+    let again = super::install::again(here.unwrap_or("user"));
+    let mut others = others::found(context, &config);
+    others.retain(|_| ours().next().is_some());
+    notes.extend(others.iter().filter_map(|other| other.warning(&again)));
+    notes.extend(others::unserved(context, &config, &records));
     let (packs_off, rules_off) = super::packs::switched_off(&config);
     Report {
         version: env!("CARGO_PKG_VERSION"),
@@ -221,6 +230,7 @@ fn gather(context: &Context, offline: bool) -> Report {
         problems,
         notes,
         guards: guards(context),
+        conflicts: others.iter().filter_map(Found::conflict).collect(),
         config_faults,
         profile: config.profile.name(),
         packs_off,

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
 use super::args::{Scope, UninstallArgs};
-use super::install::{diff, refuse, removed};
-use super::{Context, Exit, complain, print, scope};
+use super::install::{by_program, diff, refuse, removed};
+use super::{Context, Exit, complain, print, scope, visible};
 use crate::env;
 use crate::settings::record::Records;
 use crate::settings::{self, Error, Mode};
@@ -61,7 +62,7 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
                 continue;
             }
         };
-        if removed(&outcome) == 0 {
+        if outcome.changes.is_empty() {
             continue;
         }
         found = true;
@@ -77,28 +78,50 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
             Some(_) => "",
             None => ", the file is gone (install had made it)",
         };
-        let _ = writeln!(
-            text,
-            "Taken out of {} ({} settings): {} entries{bridge}{now}",
-            place.file.display(),
-            place.name(),
-            removed(&outcome),
-        );
+        let (file, name) = (place.file.display(), place.name());
+        let _ = match removed(&outcome) {
+            0 => writeln!(text, "Put right: {file} ({name} settings)"),
+            n => writeln!(text, "Taken out of {file} ({name} settings): {n} entries{bridge}{now}"),
+        };
+        for (program, events) in by_program(&outcome) {
+            let events = visible(&events.join(", "));
+            let _ = writeln!(text, "  brought back {program}: {events}");
+        }
+        if outcome.unrecorded {
+            let _ = writeln!(
+                text,
+                "  the note of this install is lost: what `install --replace` took out, if it did, \
+                 is in {}",
+                context.paths.backups().display()
+            );
+        }
     }
     if !found && !failed {
         let files: Vec<String> = places.iter().map(|p| p.file.display().to_string()).collect();
         let _ = writeln!(text, "Nothing of hookctl in {}", files.join(", "));
     }
-    for file in Records::load(&context.paths).files.keys() {
+    let mut without: Vec<String> = Vec::new();
+    for (file, record) in Records::load(&context.paths).files {
         if !places.iter().any(|place| {
             settings::file::Target::find(&place.file)
-                .is_ok_and(|target| target.real.display().to_string() == *file)
+                .is_ok_and(|target| target.real.display().to_string() == file)
         }) {
             let _ = writeln!(text, "Still installed in {file}");
+            if !record.taken.is_empty() && Path::new(&file).exists() {
+                without.push(file);
+            }
         }
     }
     print(&text)?;
     if failed {
+        return Ok(Exit::Failed);
+    }
+    if args.purge && !without.is_empty() {
+        complain(&format!(
+            "error: nothing is purged: `install --replace` took entries of other programs out of {}; \
+             run `hookctl uninstall` there first, which needs the state to bring them back",
+            without.join(", ")
+        ));
         return Ok(Exit::Failed);
     }
     if args.purge { purge(context, args.dry_run) } else { Ok(Exit::Ok) }

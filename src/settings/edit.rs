@@ -111,6 +111,24 @@ impl Doc {
         self.splice(inner, &added)
     }
 
+    /// Puts an item before the one that is number `at` of the list at `path`, or at its end.
+    ///
+    /// # Errors
+    /// As for [`Doc::append`].
+    pub fn insert(&mut self, path: &[usize], at: usize, value: &Value) -> Result<(), Fault> {
+        let Some(node) = self.node(path) else { return Err(stale()) };
+        let Some((next, _)) = node.child(at) else { return self.append(path, None, value) };
+        let style = self.style();
+        let lead = self.space_before(next.start);
+        let indent = lead.rfind('\n').map(|newline| lead[newline + 1..].to_string());
+        let added = item(&style, None, value, indent.as_deref());
+        let gap = match &indent {
+            Some(indent) => format!("{}{indent}", style.newline),
+            None => style.comma[1..].to_string(),
+        };
+        self.splice(next.start..next.start, &format!("{added},{gap}"))
+    }
+
     /// Puts another value in the place of the one at `path`.
     ///
     /// # Errors
@@ -266,6 +284,21 @@ mod tests {
         ] {
             let mut doc = Doc::new(before).unwrap();
             doc.append(&[], Some("k"), &json!([1])).unwrap();
+            assert_eq!(doc.text(), after);
+        }
+    }
+
+    #[test]
+    fn an_item_goes_before_another() {
+        for (before, at, after) in [
+            ("{\"a\": [1]}", 0, "{\"a\": [2, 1]}"),
+            ("{\"a\":[1,3]}", 1, "{\"a\":[1,2,3]}"),
+            ("{\"a\":[1,3]}", 9, "{\"a\":[1,3,2]}"),
+            ("{\"a\":[]}", 0, "{\"a\":[2]}"),
+            ("{\r\n \"a\": [\r\n  1\r\n ]\r\n}", 0, "{\r\n \"a\": [\r\n  2,\r\n  1\r\n ]\r\n}"),
+        ] {
+            let mut doc = Doc::new(before).unwrap();
+            doc.insert(&[0], at, &json!(2)).unwrap();
             assert_eq!(doc.text(), after);
         }
     }

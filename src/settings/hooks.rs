@@ -111,6 +111,10 @@ impl Wanted {
         if let Some(matcher) = &own.matcher {
             fault(true, format!("only for what matches `{matcher}`"));
         }
+        if let Some(other) = own.lodger {
+            let name = other.name;
+            fault(true, format!("stands in a group of {name}, which takes it along when it goes"));
+        }
         for key in ["if", "async", "asyncRewake"] {
             if own.entry.get(key).is_some_and(|value| *value != Value::Bool(false)) {
                 fault(true, format!("`{key}` keeps it from deciding"));
@@ -196,6 +200,20 @@ pub enum Change {
     },
     /// An entry is gone.
     Removed(String),
+    /// An entry of another program is gone.
+    TakenOut {
+        /// The event.
+        event: String,
+        /// The program's name.
+        program: String,
+    },
+    /// An entry of another program is there again.
+    PutBack {
+        /// The event.
+        event: String,
+        /// The program's name.
+        program: String,
+    },
 }
 
 impl Change {
@@ -210,7 +228,7 @@ impl Change {
 /// # Errors
 /// Where the file's shape leaves no place for them.
 pub fn install(doc: &mut Doc, wanted: &Wanted, created: &Created) -> Result<Vec<Change>, Fault> {
-    check_shape(doc, wanted)?;
+    check_shape(doc, wanted.events.iter().map(|(kind, _)| kind.name()))?;
     let mut changes = Vec::new();
     // One edit at a time: each one moves what comes after it.
     while let Some(change) = install_step(doc, wanted, created)? {
@@ -229,14 +247,18 @@ pub fn install(doc: &mut Doc, wanted: &Wanted, created: &Created) -> Result<Vec<
         if let Some(at) = changes.iter().position(|change| *change == removed) {
             changes.remove(at);
             changes.retain(|change| *change != Change::Added(event.clone()));
-            let why = "stood where the client does not use it for everything".into();
+            let why = "stood in a group that is not its own".into();
             changes.push(Change::Replaced { event, why });
         }
     }
     Ok(changes)
 }
 
-fn check_shape(doc: &Doc, wanted: &Wanted) -> Result<(), Fault> {
+/// Is there a place for entries of these events?
+pub(super) fn check_shape<'a>(
+    doc: &Doc,
+    events: impl Iterator<Item = &'a str>,
+) -> Result<(), Fault> {
     let refuse = |node: &Node, what: &str, want: &str| {
         let message = format!("{what} is {}, not {want}", node.kind());
         Err(Fault::new(node.span.start, message, format!("make it {want}, or remove it")))
@@ -248,11 +270,11 @@ fn check_shape(doc: &Doc, wanted: &Wanted) -> Result<(), Fault> {
     if hooks.members().is_none() {
         return refuse(hooks, "`hooks`", "an object");
     }
-    for (kind, _) in &wanted.events {
-        if let Some((_, groups)) = hooks.get(kind.name())
+    for event in events {
+        if let Some((_, groups)) = hooks.get(event)
             && groups.items().is_none()
         {
-            return refuse(groups, &format!("`hooks.{}`", kind.name()), "a list");
+            return refuse(groups, &format!("`hooks.{event}`"), "a list");
         }
     }
     Ok(())
@@ -274,7 +296,7 @@ fn install_step(
             let why = faults.collect::<Vec<_>>().join(", ");
             return Ok(Some(Change::Replaced { event: one.event.clone(), why }));
         }
-        if keep.is_none() || one.matcher.is_some() {
+        if keep.is_none() || one.matcher.is_some() || one.lodger.is_some() {
             remove_own(doc, one, Some(created))?;
             // A second entry for the same event is no loss.
             return Ok(Some(if first == Some(index) || !one.seen {
@@ -294,20 +316,21 @@ fn install_step(
         if own.iter().any(|one| one.event == kind.name()) {
             continue;
         }
-        let group = wanted.group(kind, timeout);
-        match doc.root().get("hooks") {
-            None => {
-                let hooks = json!({ kind.name(): [group] });
-                doc.append(&[], Some("hooks"), &hooks)?;
-            }
-            Some((at, hooks)) => match hooks.get(kind.name()) {
-                None => doc.append(&[at], Some(kind.name()), &json!([group]))?,
-                Some((index, _)) => doc.append(&[at, index], None, &group)?,
-            },
-        }
+        place(doc, kind.name(), usize::MAX, &wanted.group(kind, timeout))?;
         return Ok(Some(Change::Added(kind.name().to_string())));
     }
     Ok(None)
+}
+
+/// Puts a group into the list of an event: before number `at`, or at the end.
+pub(super) fn place(doc: &mut Doc, event: &str, at: usize, group: &Value) -> Result<(), Fault> {
+    match doc.root().get("hooks") {
+        None => doc.append(&[], Some("hooks"), &json!({ event: [group] })),
+        Some((hooks, node)) => match node.get(event) {
+            None => doc.append(&[hooks], Some(event), &json!([group])),
+            Some((index, _)) => doc.insert(&[hooks, index], at, group),
+        },
+    }
 }
 
 /// What install creates, or has created earlier, given the document without our entries.

@@ -1,7 +1,8 @@
 //! Lossless edits of other programs' settings files: atomic, locked, backed up, byte-exact undo.
 //!
 //! `json` reads strictly and keeps positions, `edit` splices, `survey` reads what a file says of hooks,
-//! `hooks` knows what ours should say, `file` replaces it on disk, `record` remembers how it was. This page ties them together.
+//! `hooks` knows what ours should say, `others` the programs that would do the same, `file` replaces
+//! it on disk, `record` remembers how it was. This page ties them together.
 
 use std::fs;
 use std::io;
@@ -11,6 +12,7 @@ pub mod edit;
 pub mod file;
 pub mod hooks;
 pub mod json;
+pub mod others;
 pub mod record;
 pub mod survey;
 
@@ -18,6 +20,7 @@ use edit::Doc;
 use file::{Lock, Target};
 use hooks::{Change, Wanted};
 use json::Fault;
+use others::Program;
 use record::{Record, Records};
 use survey::{Role, Survey, survey};
 
@@ -72,6 +75,8 @@ pub fn describe(change: &Change) -> String {
         Change::Added(event) => format!("{event} added"),
         Change::Replaced { event, why } => format!("{event} replaced ({why})"),
         Change::Removed(event) => format!("{event} removed"),
+        Change::TakenOut { event, program } => format!("{program} taken out of {event}"),
+        Change::PutBack { event, program } => format!("{program} put back into {event}"),
     }
 }
 
@@ -95,6 +100,8 @@ pub struct Outcome {
     pub after: Option<String>,
     /// What changed.
     pub changes: Vec<Change>,
+    /// Was there no note of how the file had been?
+    pub unrecorded: bool,
 }
 
 impl Outcome {
@@ -135,6 +142,22 @@ pub fn install(
     wanted: &Wanted,
     mode: Mode,
 ) -> Result<Outcome, Error> {
+    replace(paths, named, scope, Some(wanted), &[], mode)
+}
+
+/// The same, and takes the entries of these programs out of the file in the same edit. Without
+/// `wanted`, ours stay as they are.
+///
+/// # Errors
+/// See [`Error`]; the file is then untouched.
+pub fn replace(
+    paths: &Paths,
+    named: &Path,
+    scope: &str,
+    wanted: Option<&Wanted>,
+    programs: &[&Program],
+    mode: Mode,
+) -> Result<Outcome, Error> {
     edit(paths, named, mode, |target, before, records| {
         let key = target.real.display().to_string();
         let old = records.files.get(&key);
@@ -155,17 +178,34 @@ pub fn install(
             None => match before {
                 Some(text) => {
                     let mut bare = doc.clone();
-                    let gone = hooks::strip(&mut bare, None, old.map(|old| &old.created));
-                    Some(if gone.map_err(refused)?.is_empty() { text.into() } else { bare.text() })
+                    let gone = undo(&mut bare, None, old).map_err(refused)?;
+                    Some(if gone.is_empty() { text.into() } else { bare.text() })
                 }
                 None => None,
             },
         };
         let bare = document(target, original.as_deref().unwrap_or("{}\n"))?;
-        let created = hooks::creates(&bare, &doc, wanted);
+        let mut created = old.map(|old| old.created.clone()).unwrap_or_default();
+        let mut events = old.map(|old| old.events.clone()).unwrap_or_default();
 
         let mut edited = doc.clone();
-        let changes = hooks::install(&mut edited, wanted, &created).map_err(refused)?;
+        let mut changes = Vec::new();
+        if let Some(wanted) = wanted {
+            created = hooks::creates(&bare, &doc, wanted);
+            if wanted.role() == Role::Guard {
+                let names = wanted.events.iter().map(|(kind, _)| kind.name().to_string());
+                events = names.collect();
+            }
+            changes = hooks::install(&mut edited, wanted, &created).map_err(refused)?;
+        }
+        // After ours, which may have stood among them.
+        let out = others::take_out(&mut edited, programs).map_err(refused)?;
+        changes.extend(out.iter().map(others::Taken::out));
+        if wanted.is_none() && changes.is_empty() {
+            return Ok((before.map(String::from), changes));
+        }
+        let mut taken = old.map(|old| others::still_out(&doc, &old.taken)).unwrap_or_default();
+        taken.extend(out);
         let after = match changes.is_empty() {
             true => before.map(String::from),
             false => Some(edited.text()),
@@ -186,12 +226,8 @@ pub fn install(
             written_sha256: file::hash(after.as_deref().unwrap_or_default().as_bytes()),
             directories: old.map(|old| old.directories.clone()).unwrap_or_default(),
             created,
-            events: match wanted.role() {
-                Role::Guard => {
-                    wanted.events.iter().map(|(kind, _)| kind.name().to_string()).collect()
-                }
-                Role::Bridge => old.map(|old| old.events.clone()).unwrap_or_default(),
-            },
+            taken,
+            events,
             scope: scope.to_string(),
         };
         // Of two files in a directory that we made, the last one to go takes it along.
@@ -212,7 +248,8 @@ pub fn install(
 }
 
 /// Takes our entries out, of that role if one is named: the original bytes where nobody else wrote since and
-/// none of ours is left, else these entries and nothing more.
+/// none of ours is left, else these entries and nothing more. When the last of ours goes, what [`replace`]
+/// took out comes back.
 ///
 /// # Errors
 /// See [`Error`]; the file is then untouched.
@@ -229,14 +266,12 @@ pub fn uninstall(
             let record = records.files.remove(&key);
             let Some(text) = before else { return Ok((None, Vec::new())) };
             let mut doc = document(target, text)?;
-            let created = record.as_ref().map(|record| &record.created);
-            let changes = hooks::strip(&mut doc, role, created).map_err(|fault| {
+            let changes = undo(&mut doc, role, record.as_ref()).map_err(|fault| {
                 Error::Refused { file: target.named.clone(), text: doc.body().to_string(), fault }
             })?;
-            let left = survey(&doc);
-            let is_left = !(left.own.is_empty() && left.bridge.is_empty());
-            let untouched =
-                record.as_ref().is_some_and(|r| r.written_sha256 == file::hash(text.as_bytes()));
+            let ours = file::hash(text.as_bytes());
+            let untouched = record.as_ref().is_some_and(|record| record.written_sha256 == ours);
+            let is_left = survey(&doc).is_ours();
             if let Some(mut record) = record.clone().filter(|_| is_left) {
                 if untouched {
                     record.written_sha256 = file::hash(doc.text().as_bytes());
@@ -247,10 +282,7 @@ pub fn uninstall(
                 return Ok((Some(text.to_string()), changes));
             }
             let mut after = Some(doc.text());
-            if is_left {
-                return Ok((after, changes));
-            }
-            if let Some(record) = &record {
+            if let Some(record) = record.filter(|_| !is_left) {
                 made = record.directories.clone();
                 match record.intact_original() {
                     Some(original) if untouched => after = original.map(String::from),
@@ -268,6 +300,16 @@ pub fn uninstall(
         }
     }
     Ok(outcome)
+}
+
+/// Our entries out, of that role if one is named; with the last of them, those of others back.
+fn undo(doc: &mut Doc, role: Option<Role>, record: Option<&Record>) -> Result<Vec<Change>, Fault> {
+    let mut changes = hooks::strip(doc, role, record.map(|record| &record.created))?;
+    if !survey(doc).is_ours() {
+        let taken = record.map(|record| record.taken.as_slice()).unwrap_or_default();
+        changes.extend(others::put_back(doc, taken)?);
+    }
+    Ok(changes)
 }
 
 /// What a plan makes of a text: the new text (none = no file) and what changed.
@@ -290,7 +332,8 @@ fn edit(
         if !mode.may_loosen && changes.iter().any(Change::loosens) {
             return Err(Error::Loosens(changes));
         }
-        let outcome = Outcome { target, before, after, changes };
+        let unrecorded = !noted.files.contains_key(&target.real.display().to_string());
+        let outcome = Outcome { target, before, after, changes, unrecorded };
         let nothing = !outcome.changed() && records.files == noted.files;
         if mode.dry_run || nothing {
             return Ok(outcome);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Error;
 use super::file;
 use super::hooks::Created;
+use super::others::Taken;
 use crate::paths::Paths;
 
 /// The whole file. Fields that another version wrote and this one does not know are dropped, what
@@ -40,6 +41,9 @@ pub struct Record {
     /// What install created inside the file.
     #[serde(default)]
     pub created: Created,
+    /// Entries of other programs that install took out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<Taken>,
     /// The events that were asked for.
     #[serde(default)]
     pub events: Vec<String>,

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::edit::{Doc, Path};
 use super::hooks::PROGRAM;
 use super::json::{Fault, Node};
+use super::others::{self, Program};
 use crate::event::Kind;
 use crate::hook::Options;
 use crate::remote::bridge::agent_of;
@@ -43,6 +44,8 @@ pub struct Own {
     pub entry: Map<String, Value>,
     /// Does the client see it? Of duplicate keys only the last counts.
     pub seen: bool,
+    /// The other program whose group it stands in, and with which it would go.
+    pub(super) lodger: Option<&'static Program>,
     pub(super) path: Path,
 }
 
@@ -73,6 +76,9 @@ pub struct Foreign {
     pub command: String,
     /// Is it a command line for a shell?
     pub shell: bool,
+    /// Whose it is, where that is a program that we know.
+    pub known: Option<&'static Program>,
+    pub(super) path: Path,
 }
 
 /// An entry that the client refuses.
@@ -102,6 +108,11 @@ pub struct Survey {
 }
 
 impl Survey {
+    /// Is anything of ours there?
+    pub fn is_ours(&self) -> bool {
+        !(self.own.is_empty() && self.bridge.is_empty())
+    }
+
     /// Our entries of that role.
     pub fn of(&self, role: Role) -> &[Own] {
         match role {
@@ -148,6 +159,7 @@ fn survey_event(survey: &mut Survey, event: &str, groups: &Node, path: &[usize],
     }
     for (g, group) in groups.items().unwrap_or_default().iter().enumerate() {
         let Some((at, entries)) = group.get("hooks") else { continue };
+        let owner = others::owner(group);
         let matcher = group.get("matcher").and_then(|(_, node)| match node.str() {
             Some("" | "*") => None,
             Some(text) => Some(text.to_string()),
@@ -171,21 +183,33 @@ fn survey_event(survey: &mut Survey, event: &str, groups: &Node, path: &[usize],
                         shell,
                         matcher: matcher.clone(),
                         seen,
+                        lodger: owner,
                         path: [path, &[g, at, e]].concat(),
                         entry,
                     });
                 }
                 None if seen => {
-                    let mut command = command.to_string();
-                    for arg in args.into_iter().flatten().filter_map(Value::as_str) {
-                        command = format!("{command} {arg}");
-                    }
-                    survey.foreign.push(Foreign { event: event.to_string(), command, shell });
+                    let command = line(&entry).unwrap_or_default();
+                    survey.foreign.push(Foreign {
+                        event: event.to_string(),
+                        known: others::of(&command).or(owner),
+                        command,
+                        shell,
+                        path: [path, &[g, at, e]].concat(),
+                    });
                 }
                 None => {}
             }
         }
     }
+}
+
+/// The command of an entry with its arguments.
+pub(super) fn line(entry: &Map<String, Value>) -> Option<String> {
+    let args = entry.get("args").and_then(Value::as_array);
+    let words = args.into_iter().flatten().filter_map(Value::as_str);
+    let command = entry.get("command")?.as_str()?;
+    Some(std::iter::once(command).chain(words).collect::<Vec<_>>().join(" "))
 }
 
 /// Program and arguments, where the command is a call of this program.
@@ -198,12 +222,15 @@ fn own_call(command: &str, args: Option<&Vec<Value>>) -> Option<(String, Vec<Str
             let ours = hook || role(&args) == Role::Bridge;
             (is_program(command) && ours).then(|| (command.to_string(), args))
         }
-        None => {
-            let mut words = words(command).into_iter().skip_while(|word| is_assignment(word));
-            let program = words.next().filter(|word| is_program(word))?;
-            Some((program, words.collect()))
-        }
+        None => program(command),
     }
+}
+
+/// The same of a command line, whatever its arguments are.
+pub(super) fn program(command: &str) -> Option<(String, Vec<String>)> {
+    let mut words = words(command).into_iter().skip_while(|word| is_assignment(word));
+    let program = words.next().filter(|word| is_program(word))?;
+    Some((program, words.collect()))
 }
 
 /// What a call of this program with these arguments is for.

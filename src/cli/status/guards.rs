@@ -8,32 +8,37 @@ use crate::cli::{Context, scope};
 use crate::event::Kind;
 use crate::settings::{self, survey};
 
-/// Programs that are known to answer permission questions as well.
-const KNOWN_GUARDS: &[&str] = &["cdev", "agent-hooks"];
 /// A command of somebody else on an event that decides.
 #[derive(Debug, Serialize)]
-pub(in crate::cli) struct Guard {
-    pub(in crate::cli) scope: &'static str,
-    pub(in crate::cli) event: String,
-    pub(in crate::cli) command: String,
-    /// The name, where it is a guard that we know.
-    pub(in crate::cli) known: Option<&'static str>,
+pub(super) struct Guard {
+    pub(super) scope: &'static str,
+    pub(super) event: String,
+    pub(super) command: String,
+    /// Whose it is, where that is a program that we know.
+    pub(super) known: Option<&'static str>,
     /// What is wrong with its program.
-    pub(in crate::cli) problem: Option<String>,
+    pub(super) problem: Option<String>,
 }
 
 /// Commands of others on the events that decide.
-pub(in crate::cli) fn guards(context: &Context) -> Vec<Guard> {
+pub(super) fn guards(context: &Context) -> Vec<Guard> {
     let mut guards = Vec::new();
     for place in scope::places(context) {
         let Ok(Some(read)) = settings::read(&place.file) else { continue };
         for foreign in read.survey.foreign {
             let decides = Kind::from_name(&foreign.event).is_gate();
-            let problem = problem(context, &foreign.command, foreign.shell);
+            let known = foreign.known.map(|program| program.name);
+            // cdev once only told its server of calls.
+            let old = known == Some("cdev")
+                && foreign.event == Kind::PreToolUse.name()
+                && foreign.command.contains("tool-start");
+            let problem = match old {
+                true => Some("outdated: not blocking".to_string()),
+                false => problem(context, &foreign.command, foreign.shell),
+            };
             if !decides && problem.is_none() {
                 continue;
             }
-            let known = KNOWN_GUARDS.iter().copied().find(|name| foreign.command.contains(name));
             guards.push(Guard {
                 scope: place.name(),
                 event: foreign.event,

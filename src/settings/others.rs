@@ -1,0 +1,262 @@
+//! The hook programs of others that are known here: how their entries are told, which servers of
+//! ours do their work, and how their entries are taken out and put back.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::edit::{Doc, Path};
+use super::hooks::{self, Change};
+use super::json::{Fault, Node};
+use super::survey::{self, survey};
+use crate::rule::file::remote::Dialect;
+
+/// A hook program of somebody else.
+#[derive(Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: &'static str,
+    /// What a server of ours speaks that takes its place; none = its entries are only reported.
+    pub dialect: Option<Dialect>,
+    /// That server in hookctl's config.
+    pub remote: &'static str,
+    /// What comes of both at once.
+    pub twice: &'static str,
+    /// Its commands contain one of these.
+    marks: &'static [&'static str],
+    /// It calls whole groups its own: those with this key, and those with a command of its own.
+    /// When it goes, they go with all that is in them.
+    group_key: Option<&'static str>,
+}
+
+/// All that are known.
+pub const KNOWN: &[Program] = &[
+    Program {
+        name: "cdev",
+        dialect: Some(Dialect::Cdev),
+        remote: "[remote.phone]\n\
+                 url = \"http://127.0.0.1:16180\"\n\
+                 dialect = \"cdev\"\n\
+                 events = [\"PreToolUse\", \"SessionStart\", \"Notification\", \"PostToolUse\"]\n",
+        twice: "the phone would be asked twice about every call",
+        marks: &[".cdev/hooks/"],
+        group_key: Some("_cdev_managed"),
+    },
+    Program {
+        name: "agent-hooks",
+        dialect: Some(Dialect::Bridge),
+        remote: "[remote.bridge]\ndialect = \"bridge\"\nevents = \"*\"\n",
+        twice: "every event would be posted twice",
+        marks: &["agent-hooks", "claude-hook.cjs"],
+        group_key: None,
+    },
+    Program {
+        name: "cupcake",
+        dialect: None,
+        remote: "",
+        twice: "both judge, and the stricter answer counts",
+        marks: &["cupcake eval"],
+        group_key: None,
+    },
+];
+
+impl Program {
+    fn runs(&self, command: &str) -> bool {
+        let command = command.replace('\\', "/");
+        self.marks.iter().any(|mark| command.contains(mark))
+    }
+}
+
+/// The program that a command is of; ours is nobody else's, whatever its arguments say.
+pub(super) fn of(command: &str) -> Option<&'static Program> {
+    let ours = survey::program(command).is_some();
+    KNOWN.iter().find(|known| !ours && known.runs(command))
+}
+
+/// The program that takes this whole group along when it goes.
+pub(super) fn owner(group: &Node) -> Option<&'static Program> {
+    let entries = group.get("hooks").and_then(|(_, node)| node.items()).unwrap_or_default();
+    let commands = || entries.iter().filter_map(|entry| entry.get("command")?.1.str());
+    KNOWN.iter().find(|known| {
+        known.group_key.is_some_and(|key| {
+            group.get(key).is_some() || commands().any(|command| known.runs(command))
+        })
+    })
+}
+
+/// The program that would take an entry with this command for its own, and its group along.
+pub fn claims(command: &str) -> Option<&'static Program> {
+    KNOWN.iter().find(|known| known.group_key.is_some() && known.runs(command))
+}
+
+/// What was taken out of a file, and where it stood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The program's name.
+    pub program: String,
+    /// The event.
+    pub event: String,
+    /// Its group's place in the event's list.
+    #[serde(default)]
+    pub at: usize,
+    /// The group, without what stayed of it.
+    pub group: Value,
+}
+
+impl Taken {
+    /// That it is gone.
+    pub(super) fn out(&self) -> Change {
+        Change::TakenOut { event: self.event.clone(), program: self.program.clone() }
+    }
+
+    /// That it is there again.
+    fn back(&self) -> Change {
+        Change::PutBack { event: self.event.clone(), program: self.program.clone() }
+    }
+
+    fn has(&self, command: &str) -> bool {
+        let entries = self.group["hooks"].as_array().into_iter().flatten();
+        let mut lines = entries.filter_map(|entry| survey::line(entry.as_object()?));
+        lines.any(|line| line == command)
+    }
+}
+
+/// Takes out every entry of these programs that the client sees, and what becomes empty by it.
+///
+/// # Errors
+/// Only where the document's own edits fail.
+pub(super) fn take_out(doc: &mut Doc, programs: &[&Program]) -> Result<Vec<Taken>, Fault> {
+    let mut taken = Vec::new();
+    let asked = |known: &Program| programs.iter().any(|one| one.name == known.name);
+    loop {
+        let found = survey(doc).foreign.into_iter().find_map(|foreign| {
+            let known = foreign.known.filter(|known| asked(known))?;
+            let mut group = doc.node(&foreign.path[..3])?.value();
+            if known.group_key.is_none() {
+                group["hooks"] = json!([doc.node(&foreign.path)?.value()]);
+            }
+            Some((known, foreign, group))
+        });
+        let Some((known, foreign, group)) = found else { return Ok(taken) };
+        let path = emptied(doc, &foreign.path, known.group_key.is_some());
+        doc.remove(&path)?;
+        taken.push(Taken {
+            program: known.name.to_string(),
+            event: foreign.event,
+            at: foreign.path[2],
+            group,
+        });
+    }
+}
+
+/// The outermost container that holds nothing but the entry at `path`, or but its group.
+fn emptied(doc: &Doc, path: &[usize], whole_group: bool) -> Path {
+    let only = |depth: usize| doc.node(&path[..depth]).is_some_and(|node| node.len() == 1);
+    // Without the last of duplicate keys, the client would see the one before.
+    let single = |depth: usize| {
+        let members = doc.node(&path[..depth - 1]).and_then(Node::members).unwrap_or_default();
+        let key = members.get(path[depth - 1]).map(|member| &member.key);
+        members.iter().filter(|member| Some(&member.key) == key).count() == 1
+    };
+    let depth = match () {
+        () if !whole_group && !only(4) => 5,
+        () if !only(2) || !single(2) => 3,
+        () if !only(1) || !single(1) => 2,
+        () => 1,
+    };
+    path[..depth].to_vec()
+}
+
+/// What of it is not there: neither the same command nor as many of the program's as there were,
+/// for a program that has put itself back needs no help.
+pub(super) fn still_out(doc: &Doc, taken: &[Taken]) -> Vec<Taken> {
+    let foreign = survey(doc).foreign;
+    let is_out = |one: &&Taken| {
+        let alike = |program: &str, event: &str| program == one.program && event == one.event;
+        let were = taken.iter().filter(|other| alike(&other.program, &other.event)).count();
+        let there = foreign
+            .iter()
+            .filter(|there| there.known.is_some_and(|known| alike(known.name, &there.event)));
+        there.clone().count() < were && !there.into_iter().any(|there| one.has(&there.command))
+    };
+    taken.iter().filter(is_out).cloned().collect()
+}
+
+/// Puts back what is not there again by itself.
+///
+/// # Errors
+/// Where the file's shape leaves no place for it.
+pub(super) fn put_back(doc: &mut Doc, taken: &[Taken]) -> Result<Vec<Change>, Fault> {
+    let out = still_out(doc, taken);
+    if !out.is_empty() {
+        hooks::check_shape(doc, out.iter().map(|one| one.event.as_str()))?;
+    }
+    // Each place is that of the moment when it was taken: the last one first.
+    for one in out.iter().rev() {
+        hooks::place(doc, &one.event, one.at, &one.group)?;
+    }
+    Ok(out.iter().map(Taken::back).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s0_29_s3_57_programs_are_known_by_their_commands() {
+        for (command, name) in [
+            ("/home/dev/.cdev/hooks/permission.sh", Some("cdev")),
+            ("powershell -File C:\\Users\\dev\\.cdev\\hooks\\forward.ps1 session", Some("cdev")),
+            ("npx @principal-ai/agent-hooks claude-hook --port 3043", Some("agent-hooks")),
+            ("node /opt/dist/claude-hook.cjs", Some("agent-hooks")),
+            ("cupcake eval --harness claude", Some("cupcake")),
+            ("cupcake init", None),
+            ("hookctl claude-hook --port 3043 --dir /x/agent-hooks", None),
+            ("/x/agent-hooks/hookctl claude-hook", None),
+            ("hookctl hook", None),
+            ("~/cdev.sh", None),
+        ] {
+            assert_eq!(of(command).map(|known| known.name), name, "{command}");
+        }
+        assert!(claims("/home/dev/.cdev/hooks/hookctl").is_some());
+        assert!(claims("/x/agent-hooks/hookctl").is_none());
+    }
+
+    #[test]
+    fn s0_25_s0_29_an_entry_of_ours_leaves_a_group_that_is_cdevs() {
+        let group = |mark: &str, command: &str| {
+            format!(
+                r#"{{"hooks":{{"Stop":[{{{mark}"hooks":[{{"type":"command","command":"{command}"}},{{"type":"command","command":"hookctl hook"}}]}}]}}}}"#
+            )
+        };
+        for text in [
+            group(r#""_cdev_managed":true,"#, "x"),
+            group(r#""_cdev_managed":false,"#, "x"),
+            group("", "/h/.cdev/hooks/forward.sh"),
+        ] {
+            let found = survey(&Doc::new(&text).unwrap());
+            assert_eq!(found.own[0].lodger.map(|other| other.name), Some("cdev"), "{text}");
+            assert_eq!(found.foreign[0].known.map(|other| other.name), Some("cdev"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_back_is_not_put_back() {
+        let entry = |port: u32| {
+            let command = format!("npx agent-hooks claude-hook --port {port}");
+            json!({"hooks": [{"type": "command", "command": command}]})
+        };
+        let all = json!({"hooks": {"Stop": [entry(1), entry(2)]}}).to_string();
+        for (there, back) in
+            [(vec![], vec![1, 2]), (vec![2], vec![1]), (vec![1, 2], vec![]), (vec![3, 4], vec![])]
+        {
+            let mut doc = Doc::new(&all).unwrap();
+            let taken = take_out(&mut doc, &[&KNOWN[1]]).unwrap();
+            assert_eq!(doc.text(), "{}");
+            let now: Vec<Value> = there.iter().copied().map(entry).collect();
+            let doc = Doc::new(&json!({"hooks": {"Stop": now}}).to_string()).unwrap();
+            let out: Vec<Value> =
+                still_out(&doc, &taken).into_iter().map(|one| one.group).collect();
+            assert_eq!(out, back.into_iter().map(entry).collect::<Vec<_>>(), "{there:?}");
+        }
+    }
+}
