@@ -35,7 +35,10 @@ Keys of a scenario (TOML, needs Python 3.11)
   args, env       more arguments / environment for the client
   stubs           ["docker"]: programs that do nothing but print what they were called with
   server          { example = "flask", delay = SECONDS, down = true }: a server of examples/servers that
-                  listens at {{PORT}}, what it gets comes so much later; down = nobody listens there
+                  listens at {{PORT}}, what it gets comes so much later; down = nobody listens there;
+                  { cdev = ["once", ...], patience = SECONDS, after = "FILE" }: cdev and what the human answers
+                  (cdev_double.py); after = it starts when the project has that file. What no client of cdev may
+                  do fails the scenario
   quiet           true: not one of the calls is stopped (see below)
   hook_errors     true: the client may report a failed hook (otherwise that fails the scenario)
   expect          list of checks, each a table of one key:
@@ -53,6 +56,10 @@ Keys of a scenario (TOML, needs Python 3.11)
      hook_calls = { EVENT = N }        hook processes that the client started
      hook_outcome = { EVENT = "success" }
      asked = N                         connections that came to `server`
+     sent = { PATH = N }               requests that came to that path of cdev; what it is told may come late
+     sent_holds = { PATH = { KEY = VALUE } }   one of them has these keys
+     phone = N                         calls that the human at cdev was asked about
+     ms_below = { EVENT = N }          what hookctl noted of its time for each such event
 `quiet` is a piece of an ordinary day: what hookctl installs, no config of the user's unless there is `rules`,
 and a client that never asks by itself. Each call of `turns` and `subagent_turns` must have reached the hook
 and been answered by silence or an allow, as the journal has it, and then have succeeded. Of a call:
@@ -74,11 +81,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import tomllib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import cdev_double  # noqa: E402
 import example_servers  # noqa: E402
 import fake_anthropic  # noqa: E402
 
@@ -241,20 +250,33 @@ def read(path):
         return ""
 
 
+def start_late(server, path, timeout):
+    """Starts it as soon as that file is there."""
+    end = time.monotonic() + timeout
+    while not os.path.lexists(path) and time.monotonic() < end:
+        time.sleep(0.02)
+    server.start()
+
+
 def run_one(client, hookctl, hook, sc, wiring, timeout, keep=None, servers=None):
     """A run, with its server beside it."""
     with contextlib.ExitStack() as stack:
-        wanted, relay, port = sc.get("server", {}), None, 0
+        wanted, relay, phone, port = sc.get("server", {}), None, None, 0
         if wanted.get("down"):
             port = example_servers.free_port()
+        elif "cdev" in wanted:
+            port = example_servers.free_port()
+            phone = stack.enter_context(cdev_double.Double(wanted["cdev"], wanted.get("patience", 60), port))
+            if "after" not in wanted:
+                phone.start()
         elif wanted:
             server = stack.enter_context(example_servers.Server(wanted["example"], servers))
             relay = stack.enter_context(example_servers.Relay(server.port, wanted.get("delay", 0)))
             port = relay.port
-        return run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay)
+        return run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay, phone)
 
 
-def run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay):
+def run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay, phone):
     # A quiet run's home must not lie where its commands put their scratch files: nobody's does.
     apart = "/var/tmp" if sc.get("quiet") and os.path.isdir("/var/tmp") else None
     root = os.path.realpath(keep or tempfile.mkdtemp(prefix="hookctl-e2e-", dir=apart))
@@ -298,10 +320,13 @@ def run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay):
                 return verdict
         if sc.get("rules_late"):
             write_rules()
+        if "after" in sc.get("server", {}):
+            late = os.path.join(proj, sc["server"]["after"])
+            threading.Thread(target=start_late, args=(phone, late, timeout), daemon=True).start()
         rc, timed_out, seconds, stream, requests, stderr = run_client(
             client, sc, clean_env(home, root), proj, root, timeout)
         asked = relay.count if relay else 0
-        check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, stderr, asked)
+        check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, stderr, asked, phone)
         return verdict
     finally:
         if keep:
@@ -310,7 +335,7 @@ def run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay):
             shutil.rmtree(root, ignore_errors=True)
 
 
-def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, stderr, asked):
+def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, stderr, asked, phone):
     main = [r for r in requests if r.get("kind") == "main"]
     first, told, results = fake_anthropic.what_the_model_saw(main)
     end = next((s for s in stream if s.get("type") == "result"), {})
@@ -336,6 +361,20 @@ def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, std
     def failed_with(text):
         return sum(r["error"] and text in r["text"] for r in results)
 
+    def came(path, wanted):
+        """As many as wanted: what it is told is sent by a process that may outlive the client."""
+        end = time.monotonic() + 10
+        while len(phone.came(path)) < wanted and time.monotonic() < end:
+            time.sleep(0.05)
+        return len(phone.came(path)) == wanted
+
+    def holds(path, wanted):
+        return any(body and all(body.get(k) == v for k, v in wanted.items()) for body in phone.came(path))
+
+    def took(event):
+        lines = [json.loads(line) for line in journal.splitlines()]
+        return [line["ms"] for line in lines if line["event"] == event and line["agent"] == "claude"]
+
     tests = {
         "ran": lambda w: os.path.lexists(at(w)),
         "not_ran": lambda w: not os.path.lexists(at(w)),
@@ -358,6 +397,10 @@ def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, std
         "hook_calls": lambda w: all(calls.get(e, 0) == n for e, n in w.items()),
         "hook_outcome": lambda w: all(set(outcomes.get(e, [])) == {o} for e, o in w.items()),
         "asked": lambda w: asked == w,
+        "sent": lambda w: all(came(p, n) for p, n in w.items()),
+        "sent_holds": lambda w: all(holds(p, keys) for p, keys in w.items()),
+        "phone": lambda w: len(phone.human) == w,
+        "ms_below": lambda w: all(took(e) and max(took(e)) < n for e, n in w.items()),
     }
     missed = []
     for e in sc.get("expect", []):
@@ -366,6 +409,9 @@ def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, std
             raise CannotRun("%s: no such check: %s" % (sc["name"], key))
         if not tests[key](want):
             missed.append("%s = %s" % (key, json.dumps(want)))
+    if phone:
+        missed += phone.faults
+        verdict["phone"] = phone.requests
     if sc.get("quiet"):
         missed += unquiet(verdict, sc, requests, journal)
     if not sc.get("hook_errors"):

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""A stand-in for cdev's hook server, as its protocol has it, with a scripted human at the phone (loopback only, stdlib only).
+
+  cdev_double.py [--port 16180] [--patience 60] [ANSWER ...]
+
+The human's answers, in order, to the calls that reach the phone:
+  once       Allow Once
+  session    Allow for Session: similar calls of that session are allowed without a look at the phone
+  refuse     Deny
+  interrupt  Deny, and the turn ends
+  never      nobody looks at the phone; so it is with every call after the last answer
+After `--patience` seconds nobody has answered. Every request is printed as a line of JSON.
+"""
+import argparse
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+ANSWERS = ("once", "session", "refuse", "interrupt", "never")
+BASE = "/api/hooks/"
+TOLD = ("session", "notification", "permission", "tool-start", "tool-end")
+QUESTION = "permission-request"
+BYPASS = ("bypassPermissions", "dangerouslySkipPermissions")
+LARGEST = 1 << 20
+# Of these programs the second word belongs to what is remembered.
+TWO_WORDS = ("git", "npm", "yarn", "pnpm", "go")
+
+
+def pattern(tool, given):
+    """What "for Session" remembers of a call."""
+    if tool == "Bash":
+        words = str(given.get("command", "")).split()
+        if not words:
+            return "Bash(*)"
+        return "Bash(%s:*)" % " ".join(words[:2] if words[0] in TWO_WORDS else words[:1])
+    if tool in ("Write", "Edit", "Read"):
+        folder, _, name = str(given.get("file_path", "")).rpartition("/")
+        if "." in name:
+            return "%s(*.%s)" % (tool, name.rpartition(".")[2])
+        return "%s(%s/*)" % (tool, folder) if folder else "%s(*)" % tool
+    return "%s(*)" % tool
+
+
+def matches(known, tool, given):
+    """Does what is remembered cover the call? Of a command only the first words count."""
+    name, _, rest = known.rstrip(")").partition("(")
+    if name != tool:
+        return False
+    if rest == "*":
+        return True
+    if rest.endswith(":*"):
+        words = rest[:-2].split()
+        return str(given.get("command", "")).split()[:len(words)] == words
+    path = str(given.get("file_path", ""))
+    return path.endswith(rest[1:]) if rest.startswith("*.") else path.startswith(rest[:-1])
+
+
+class Double(ThreadingHTTPServer):
+    """`requests` holds what came, `human` what reached the phone, `faults` what no client may do. Listens once it is started."""
+
+    daemon_threads = True
+
+    def __init__(self, answers=(), patience=60.0, port=0, say=None):
+        unknown = set(answers) - set(ANSWERS)
+        if unknown:
+            raise ValueError("answers of the human are %s, not %s" % (", ".join(ANSWERS), sorted(unknown)))
+        self.answers, self.patience, self.say = list(answers), patience, say
+        self.requests, self.human, self.faults = [], [], []
+        self.pending, self.asked, self.memory = {}, set(), {}
+        self.lock = threading.Lock()
+        self.port, self.thread = port, None
+        super().__init__(("127.0.0.1", port), Hooks, bind_and_activate=False)
+
+    def start(self):
+        self.server_bind()
+        self.server_activate()
+        self.port = self.server_address[1]
+        self.thread = threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        if self.thread:
+            self.shutdown()
+        self.server_close()
+
+    def came(self, name):
+        """The bodies that came to that path."""
+        with self.lock:
+            return [body for path, body in self.requests if path == name]
+
+    def take(self, name, headers, raw):
+        """Notes a request; its body, None if that is no object."""
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            body = None
+        faults = []
+        if not isinstance(body, dict):
+            faults.append("its body is no JSON object")
+            body = None
+        if len(raw) > LARGEST:
+            faults.append("its body is larger than cdev reads")
+        if headers.get("Origin"):
+            faults.append("it has an Origin")
+        if headers.get("Content-Type") != "application/json":
+            faults.append("its content type is %s" % headers.get("Content-Type"))
+        with self.lock:
+            if (name, body) in self.requests:
+                faults.append("it came twice")
+            if name == "tool-end" and body and (
+                    "tool_result" not in body or body["tool_result"] != body.get("tool_response")):
+                faults.append("tool_result and tool_response differ")
+            self.requests.append((name, body))
+            self.faults += ["%s: %s" % (name, fault) for fault in faults]
+        if self.say:
+            self.say(json.dumps({"path": name, "body": body, "faults": faults}))
+        return body
+
+    def remembered(self, session, tool, given):
+        known = self.memory.get(session, {})
+        own = pattern(tool, given)
+        found = own if own in known else next((one for one in known if matches(one, tool, given)), None)
+        return found and {"decision": known[found], "pattern": found, "scope": "session"}
+
+    def question(self, body):
+        """What the question is answered, after a human had their time for it."""
+        if body is None:
+            return {"decision": "ask", "message": "invalid_request"}
+        if body.get("permission_mode") in BYPASS:
+            return {"decision": "allow", "scope": "session", "message": "bypass_permissions"}
+        session, tool = body.get("session_id", ""), body.get("tool_name", "")
+        given, number = body.get("tool_input") or {}, body.get("tool_use_id")
+        with self.lock:
+            # The second of an id would take the first one's place in cdev, and nobody could answer it.
+            if not number or number in self.asked:
+                self.faults.append("permission-request: tool_use_id %r came twice or is none" % number)
+            self.asked.add(number)
+            known = self.remembered(session, tool, given)
+            if known:
+                return known
+            self.human.append(body)
+            self.pending[number] = body
+            answer = self.answers.pop(0) if self.answers else "never"
+        if answer == "never":
+            time.sleep(self.patience)
+        with self.lock:
+            self.pending.pop(number, None)
+            if answer == "session":
+                own = pattern(tool, given)
+                self.memory.setdefault(session, {})[own] = "allow"
+                return {"decision": "allow", "pattern": own, "scope": "session"}
+        return {
+            "once": {"decision": "allow", "pattern": "", "scope": "once"},
+            "refuse": {"decision": "deny", "pattern": "", "scope": "once"},
+            "interrupt": {"decision": "deny", "pattern": "", "scope": "once", "interrupt": True},
+            "never": {"decision": "ask", "message": "timeout"},
+        }[answer]
+
+
+class Hooks(BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body, kind="application/json"):
+        data = body.encode() if isinstance(body, str) else json.dumps(body).encode() + b"\n"
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        try:
+            self.wfile.write(data)
+        except OSError:
+            pass  # nobody waits for it any more
+
+    def do_GET(self):
+        if self.path == "/health":
+            return self.answer(200, {"status": "ok", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())})
+        self.answer(405 if self.path.startswith(BASE) else 404, "Method not allowed\n", "text/plain")
+
+    def do_POST(self):
+        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if not self.path.startswith(BASE):
+            self.server.faults.append("%s: there is no such path" % self.path)
+            return self.answer(404, "404 page not found\n", "text/plain")
+        name = self.path.removeprefix(BASE)
+        body = self.server.take(name, self.headers, raw)
+        if name == QUESTION:
+            return self.answer(200, self.server.question(body))
+        if name not in TOLD:
+            self.server.faults.append("%s: cdev knows no such hook" % name)
+        self.answer(200, {"ok": True})
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--port", type=int, default=16180)
+    ap.add_argument("--patience", type=float, default=60)
+    ap.add_argument("answer", nargs="*", choices=[*ANSWERS, []])
+    a = ap.parse_args()
+    with Double(a.answer, a.patience, a.port, lambda line: print(line, flush=True)) as double:
+        double.start()
+        print("http://127.0.0.1:%d" % double.port, flush=True)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            pass
+
+
+if __name__ == "__main__":
+    main()
