@@ -702,6 +702,22 @@ fn sx_12_timeouts_are_explicit_and_in_seconds() {
     assert!(settings["hooks"].as_object().unwrap().keys().len() == USUAL.len());
 }
 
+/// A human at a phone has 60 s, and hookctl must be there for the answer.
+#[test]
+fn s0_15_install_leaves_a_human_time_to_answer() {
+    let world = World::new();
+    world.ok(&["install"]);
+    let settings = world.json(&world.user());
+    for event in ["PreToolUse", "PermissionRequest"] {
+        let entry = entries(&settings, event)[0];
+        assert!(entry["timeout"].as_u64().is_some_and(|seconds| seconds >= 70), "{entry}");
+        let args: Vec<&str> =
+            entry["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let own = args.iter().position(|arg| *arg == "--timeout").map(|at| args[at + 1]);
+        assert!(own.is_some_and(|own| own.parse::<u64>().unwrap() >= 70), "{args:?}");
+    }
+}
+
 #[test]
 fn sx_13_fail_closed_where_the_client_knows_it() {
     let world = World::new();

@@ -413,7 +413,8 @@ impl<'a> Judge<'a> {
         if let Some(voice) = best {
             self.out.rule.clone_from(&voice.rule);
             self.out.answer.verb = Some(voice.verb);
-            self.out.answer.reason = format!("{} [{}]", voice.reason.trim_end(), voice.rule);
+            let reason = format!("{} [{}]", voice.reason.trim_end(), voice.rule);
+            self.out.answer.reason = reason.trim_start().into();
             if matches!(voice.verb, Verb::Deny | Verb::Halt) {
                 // What was to be told beside a call that does not happen still helps the model.
                 self.out.answer.input = None;

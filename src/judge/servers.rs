@@ -312,7 +312,10 @@ impl<'a> Judge<'a> {
             _ if no && remote.human => "refused",
             _ => "answered",
         };
-        let cause = asked.outcome.as_ref().err().or(reply.err());
+        // Why a human's server says nothing more.
+        let silent = |reply: &&Reply| remote.human && reply.reason.is_empty();
+        let why = reply.ok().filter(silent).and_then(|reply| reply.notes.first());
+        let cause = asked.outcome.as_ref().err().or(reply.err()).or(why);
         self.out.remotes.push(journal::Remote {
             name: remote.name.clone(),
             endpoint: asked.endpoint.clone(),

@@ -96,7 +96,7 @@ impl Dialect for Cdev {
 
     fn hint(&self, status: u16) -> Option<&'static str> {
         match status {
-            401 => Some("it wants a token: token_file"),
+            401 => Some("it wants a token, see token_file"),
             426 => Some("it wants https"),
             _ => None,
         }

@@ -26,6 +26,8 @@ const LARGEST: u64 = 1 << 20;
 const LARGEST_HEADERS: usize = 12 << 10;
 /// What is read at a time, in bytes: the headers must fit in. All of it is zeroed for every request.
 const INPUT: usize = 16 << 10;
+/// Nobody listens there.
+pub(super) const REFUSED: &str = "connection refused";
 /// What is written at a time, in bytes.
 const OUTPUT: usize = 8 << 10;
 
@@ -148,7 +150,7 @@ fn failure(error: ureq::Error, timeout: Duration, sent: bool) -> Failure {
         // It has not got past the proxy.
         ureq::Error::ConnectProxyFailed(_) => Failure::new("the proxy refused", true, false),
         ureq::Error::Io(error) => match error.kind() {
-            Io::ConnectionRefused => again("connection refused"),
+            Io::ConnectionRefused => again(REFUSED),
             Io::HostUnreachable if error.get_ref().is_some() => {
                 again(&format!("not reachable: {error}"))
             }

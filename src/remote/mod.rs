@@ -339,6 +339,7 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
     let probe = match breaker.look() {
         breaker::State::Closed => false,
         breaker::State::Probe => true,
+        breaker::State::Open(why) if is_asked_at_once(remote, &why) => false,
         breaker::State::Open(why) => {
             let outcome = Err(format!("it has been down: {why}"));
             let asked = Asked {
@@ -369,6 +370,13 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
     let asked = Asked { endpoint, attempts, ms: start.elapsed().as_millis() as u64, outcome };
     claim.done(&serde_json::to_vec(&asked).unwrap_or_default());
     asked
+}
+
+/// Is a server that was down for this reason asked all the same? It is on this machine and refuses at
+/// once, and the human who starts it waits for the questions.
+pub fn is_asked_at_once(remote: &Remote, why: &str) -> bool {
+    let here = remote.urls.iter().all(|url| url.loopback);
+    remote.human && here && remote.retries == 0 && why == http::REFUSED
 }
 
 /// Where that is asked or told which belongs to events of this kind.

@@ -118,6 +118,71 @@ fn c7_a_refused_connection_is_no_question() {
     assert_eq!((first.seen().len(), second.connections()), (1, 0));
 }
 
+/// Who starts it is asked at once, although every event before found it down, those it is told of too.
+#[test]
+fn c7_s0_14_a_server_that_came_up_is_asked_at_once() {
+    let url = Server::nobody();
+    let home = home(&url);
+    let call = |id: &str| {
+        let mut payload = bash("ls");
+        payload["tool_use_id"] = id.into();
+        home.hook(&payload)
+    };
+    home.hook(&event("SessionStart", json!({ "source": "startup" })));
+    home.flush();
+    for id in ["1", "2"] {
+        let start = Instant::now();
+        assert_eq!(call(id), Value::Null);
+        assert!(start.elapsed() < Duration::from_millis(600), "{:?}", start.elapsed());
+        let noted = home.remote();
+        assert_eq!(
+            (&noted["attempts"], &noted["cause"]),
+            (&1.into(), &"connection refused".into())
+        );
+    }
+    let told = home.told(&["status", "--offline"]);
+    assert!(told.contains("connection refused; tried with every question"), "{told}");
+    let server = Server::come_to(&url, vec![ok(ALLOW), status(503)]);
+    assert_eq!(verdict(&call("3")).0, "allow");
+    at(&server.seen(), "permission-request");
+    assert!(!home.told(&["status", "--offline"]).contains("tried"));
+    // And is told again.
+    home.hook(&result(json!("r")));
+    at(&server.seen_when(2), "tool-end");
+    // Where no human waits, or the refusal is not the end of it, it is left alone as any other is.
+    for more in ["retry_count = 0", "human = true\nretry_delay_ms = 20"] {
+        let url = Server::nobody();
+        let home = Home::new(&format!("[remote.x]\nurl = \"{url}\"\nevents = \"*\"\n{more}\n"));
+        home.hook(&bash("ls"));
+        home.hook(&bash("ls -l"));
+        assert_eq!(home.remote()["attempts"], 0, "{more}");
+        assert!(home.told(&["status", "--offline"]).contains("tried every 30 s"));
+    }
+}
+
+/// The log says where a question went, what came of it, how long it took, and why it is left.
+#[test]
+fn s0_30_the_log_says_which_path_and_why_ask() {
+    let bypass = r#"{"decision":"allow","scope":"session","message":"bypass_permissions"}"#;
+    for (play, said) in [
+        (ok(ALLOW), "answered, 1 attempt, "),
+        (ok(r#"{"decision":"deny"}"#), "refused, 1 attempt, "),
+        (ok(r#"{"decision":"ask","message":"timeout"}"#), " ms: it leaves the question: timeout"),
+        (ok(bypass), " ms: nobody was asked: the session bypasses permissions"),
+        (status(401), " ms: HTTP 401 (it wants a token, see token_file)"),
+    ] {
+        let server = Server::start(vec![play]);
+        let home = home(&server.url);
+        assert!(home.told(&["explain", "--tool", "Bash", "--", "ls"]).contains("before a server"));
+        assert_eq!(server.connections(), 0);
+        home.hook(&bash("ls"));
+        let told = home.told(&["log"]);
+        let path = format!("x  {}/api/hooks/permission-request  ", server.url);
+        assert!(told.contains(&path) && told.contains(said), "{told}");
+        assert!(!home.journal().contains("\" [user"), "{}", home.journal());
+    }
+}
+
 #[test]
 fn c12_c13_s0_20_what_is_remembered_allows_no_compound_command() {
     for (command, pattern, more, verb) in [

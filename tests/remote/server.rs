@@ -101,7 +101,16 @@ struct Log {
 impl Server {
     /// Plays one after the other, the last for ever.
     pub fn start(plays: Vec<Play>) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Server::come(TcpListener::bind("127.0.0.1:0").unwrap(), plays)
+    }
+
+    /// The same where nobody was before: an address of [`nobody`](Server::nobody).
+    pub fn come_to(url: &str, plays: Vec<Play>) -> Server {
+        let address = url.trim_start_matches("http://").trim_end_matches("/hook");
+        Server::come(TcpListener::bind(address).unwrap(), plays)
+    }
+
+    fn come(listener: TcpListener, plays: Vec<Play>) -> Server {
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
         Server { url, log: accept(move || listener.accept().unwrap().0, plays) }
     }

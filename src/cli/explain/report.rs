@@ -254,7 +254,9 @@ impl Report<'_> {
     fn verdict_lines(&self, context: &Context, rules: &[Considered]) -> Vec<String> {
         let answer = &self.dry.judgement.answer;
         let mut lines = Vec::new();
+        let waits = self.dry.judgement.notes.iter().any(|note| note.starts_with("would ask"));
         match answer.verb {
+            None if waits => lines.push("none before a server has been asked".into()),
             None => lines.push(
                 context.paint(FAINT, "silence: no objection, the agent's own permissions decide"),
             ),

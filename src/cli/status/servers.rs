@@ -7,7 +7,7 @@ use super::health::{self, Address, Health};
 use super::now;
 use crate::config::Config;
 use crate::remote::breaker::Breaker;
-use crate::remote::spool;
+use crate::remote::{is_asked_at_once, spool};
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Dialect;
 
@@ -27,6 +27,9 @@ pub(super) struct Server {
     pub(super) down_since: Option<i64>,
     /// What was wrong then.
     pub(super) cause: Option<String>,
+    /// It is asked all the same.
+    #[serde(skip)]
+    at_once: bool,
 }
 
 impl Server {
@@ -39,7 +42,8 @@ impl Server {
         let breaker = match (self.down_since, &self.cause) {
             (Some(since), Some(cause)) => {
                 let ago = super::show::ago(now() - since);
-                format!(" (for events down, first seen {ago}: {cause}; tried every 30 s)")
+                let tried = if self.at_once { "with every question" } else { "every 30 s" };
+                format!(" (for events down, first seen {ago}: {cause}; tried {tried})")
             }
             _ => String::new(),
         };
@@ -69,6 +73,7 @@ pub(super) fn servers(context: &Context, config: &Config, offline: bool) -> Vec<
             health: addresses.iter().map(|one| one.health).min(),
             addresses,
             waiting: spool::waiting(&context.paths.spool(), &remote.name),
+            at_once: note.as_ref().is_some_and(|note| is_asked_at_once(remote, &note.cause)),
             down_since: note.as_ref().map(|note| (note.since / 1000) as i64),
             cause: note.map(|note| note.cause),
         }
