@@ -78,7 +78,7 @@ pub struct Remote {
     pub ms: u64,
     /// answered, refused (a human's no), remembered, failed; queued or dropped where it is only told.
     pub outcome: String,
-    /// Why it failed, redacted.
+    /// Why it failed, or why a human's server decides nothing; redacted.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub cause: String,
 }
