@@ -10,7 +10,7 @@ use clap_complete::{Shell, generate};
 #[path = "../src/cli/args.rs"]
 mod args;
 
-/// Into OUT_DIR: `hookctl.bash`, ... and `hookctl.1`, which `src/cli/mod.rs` embeds.
+/// Into OUT_DIR, packed: `hookctl.bash`, ... and `hookctl.1`, which `src/cli/generated.rs` embeds.
 pub fn write() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src/cli/args.rs");
     println!("cargo::rerun-if-changed=src/cli/args/hook.rs");
@@ -27,9 +27,13 @@ pub fn write() -> io::Result<()> {
     ] {
         let mut script = Vec::new();
         generate(shell, &mut args::Cli::command(), "hookctl", &mut script);
-        fs::write(out.join(name), script)?;
+        fs::write(out.join(name), packed(&script))?;
     }
-    fs::write(out.join("hookctl.1"), man()?)
+    fs::write(out.join("hookctl.1"), packed(&man()?))
+}
+
+fn packed(text: &[u8]) -> Vec<u8> {
+    miniz_oxide::deflate::compress_to_vec(text, 10)
 }
 
 /// One page: the program, then each command as a section of its own.

@@ -17,6 +17,7 @@ pub mod bridge;
 pub mod check;
 pub mod explain;
 pub mod flush;
+mod generated;
 pub mod init;
 pub mod install;
 pub mod log;
@@ -32,7 +33,7 @@ pub mod trust;
 pub mod uninstall;
 mod written;
 
-use args::{Cli, Color, Command, Global, Shell};
+use args::{Cli, Color, Command, Global};
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,8 +119,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(cli: Cli) -> Result<Exit> {
     let command = match cli.command {
-        Some(Command::Completions(args)) => return print(completions(args.shell)),
-        Some(Command::Man) => return print(include_str!(concat!(env!("OUT_DIR"), "/hookctl.1"))),
+        Some(Command::Completions(args)) => return print(&generated::completions(args.shell)?),
+        Some(Command::Man) => return print(&generated::man()?),
         other => other.unwrap_or(Command::Status(args::StatusArgs::default())),
     };
     let context = Context::find(cli.global)?;
@@ -146,16 +147,6 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Command::DroidHook(args) => bridge::run(&context, "droid", &args),
         // The hook path is taken before this; its arguments are here for their help.
         Command::Hook(_) | Command::Completions(_) | Command::Man => Ok(Exit::Ok),
-    }
-}
-
-fn completions(shell: Shell) -> &'static str {
-    match shell {
-        Shell::Bash => include_str!(concat!(env!("OUT_DIR"), "/hookctl.bash")),
-        Shell::Zsh => include_str!(concat!(env!("OUT_DIR"), "/hookctl.zsh")),
-        Shell::Fish => include_str!(concat!(env!("OUT_DIR"), "/hookctl.fish")),
-        Shell::Powershell => include_str!(concat!(env!("OUT_DIR"), "/hookctl.ps1")),
-        Shell::Elvish => include_str!(concat!(env!("OUT_DIR"), "/hookctl.elv")),
     }
 }
 
