@@ -47,8 +47,8 @@ impl Judge<'_> {
 
     /// A server that answers from its own memory speaks for no human who has not seen as much.
     pub(super) fn doubt(&self, one: &Wanted<'_, '_>, recall: &Recall, reply: &mut Reply) {
-        let Some(pattern) = &reply.remembered else { return };
-        if one.remote.guard && reply.verb == Some(Verb::Allow) && recall.theirs.contains(pattern) {
+        let Some(pattern) = reply.remembered.as_deref().map(journal::clean) else { return };
+        if one.remote.guard && reply.verb == Some(Verb::Allow) && recall.theirs.contains(&pattern) {
             reply.reason =
                 format!("`{pattern}` was allowed for the session; this call does more than that");
             (reply.verb, reply.explicit, reply.session) = (Some(Verb::Ask), false, false);
@@ -64,15 +64,16 @@ impl Judge<'_> {
         reply: &Reply,
         changed: bool,
     ) {
-        let verb = match reply.verb {
-            Some(Verb::Allow) => Verb::Allow,
-            Some(Verb::Deny | Verb::Halt) => Verb::Deny,
-            _ => return,
-        };
-        // Of a call that is not made as it came there is nothing to be like.
-        if !reply.session || changed || reply.input.is_some() || !self.event.kind.is_gate() {
+        if !reply.session || !self.event.kind.is_gate() {
             return;
         }
+        let verb = match reply.verb {
+            // Of a call that is not made as it came there is nothing to be like.
+            _ if changed || reply.input.is_some() => None,
+            Some(Verb::Allow) => Some(Verb::Allow),
+            Some(Verb::Deny | Verb::Halt) => Some(Verb::Deny),
+            _ => None,
+        };
         let theirs = reply.remembered.clone();
         let kept = self
             .memory()

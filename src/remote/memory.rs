@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use self::pattern::{Pattern, patterns};
-use crate::effect::{Analysis, Effect, Grade, Place};
+use crate::effect::{Analysis, Effect, Grade, Place, Target};
 use crate::event::Event;
 use crate::journal::{clean, create_private_dir, private_file};
 use crate::remote::breaker::now;
@@ -49,7 +49,7 @@ pub struct Answer {
     pub pattern: String,
     /// That very command alone.
     whole: bool,
-    /// The pattern hashed.
+    /// The pattern hashed; empty where the server alone remembers the call.
     key: String,
     /// What the server itself remembers it by.
     theirs: Option<String>,
@@ -108,7 +108,7 @@ impl Memory {
         if all.is_empty() {
             return Recall::default();
         }
-        let (now, keys, does) = (now(), keys(remote, call), does(call.analysis));
+        let (now, keys, does) = (now(), keys(remote, call), does(call));
         let like: Vec<&Answer> = all.iter().filter(|one| keys.contains(&one.key)).collect();
         let holds = |one: &&&Answer| one.holds(now);
         let no = like.iter().filter(holds).find(|one| !one.allow);
@@ -124,21 +124,24 @@ impl Memory {
     }
 
     /// Keeps what the human said of this call for the rest of the session. Returns what it is remembered
-    /// by; None where such a call is not remembered.
+    /// by; None where such a call is not remembered. What the server itself remembers is kept all the same.
     pub fn keep(
         &self,
         remote: &Remote,
         call: &Call<'_>,
-        verb: Verb,
+        verb: Option<Verb>,
         theirs: Option<String>,
     ) -> Option<String> {
         let cwd = &call.place.cwd;
         let mut known = known(remote, call);
         // What lies elsewhere is like nothing else.
-        if verb == Verb::Allow && !is_below(call.analysis, cwd) {
+        if verb == Some(Verb::Allow) && !is_below(call.analysis, cwd) {
             known.retain(|one| one.whole);
         }
-        let pattern = known.into_iter().next()?;
+        let pattern = known.into_iter().next().filter(|_| verb.is_some());
+        if pattern.is_none() && theirs.is_none() || remote.remember.is_zero() {
+            return None;
+        }
         let time = now();
         let answer = Answer {
             time,
@@ -146,19 +149,20 @@ impl Memory {
             session: self.session.clone(),
             remote: remote.name.clone(),
             server: server(remote),
-            allow: verb == Verb::Allow,
-            pattern: clean(&pattern.text),
-            whole: pattern.whole,
-            key: key(&pattern, cwd),
-            theirs,
+            allow: verb == Some(Verb::Allow),
+            pattern: pattern.as_ref().map(|one| clean(&one.text)).unwrap_or_default(),
+            whole: pattern.as_ref().is_some_and(|one| one.whole),
+            key: pattern.as_ref().map(|one| key(one, cwd)).unwrap_or_default(),
+            // It may be made of a command that holds a secret.
+            theirs: theirs.map(|pattern| clean(&pattern)),
             cwd: cwd.clone(),
-            does: does(call.analysis),
+            does: does(call),
             asks: call.asks.clone(),
         };
         let mut line = serde_json::to_vec(&answer).ok()?;
         line.push(b'\n');
         append(&self.path, &line).ok()?;
-        Some(answer.pattern)
+        pattern.map(|_| answer.pattern)
     }
 
     /// Forgets all of it.
@@ -174,9 +178,11 @@ impl Memory {
 }
 
 impl Answer {
-    /// Does it still hold? A clock that was set back must not make it hold longer.
+    /// Does it still hold? Neither a clock that was set back nor a line that somebody changed makes it
+    /// hold longer than any may.
     fn holds(&self, now: u64) -> bool {
-        (self.time..self.until).contains(&now)
+        let until = self.until.min(self.time.saturating_add(OLD.as_millis() as u64));
+        (self.time..until).contains(&now)
     }
 
     /// The answer.
@@ -198,7 +204,7 @@ pub fn all(state: &Path) -> Vec<Answer> {
     let now = now();
     let files = fs::read_dir(dir(state)).into_iter().flatten().flatten();
     let mut all: Vec<Answer> = files.flat_map(|file| read(&file.path())).collect();
-    all.retain(|one| one.holds(now));
+    all.retain(|one| one.holds(now) && !one.key.is_empty());
     all.sort_by(|a, b| (&a.session, a.time).cmp(&(&b.session, b.time)));
     all
 }
@@ -221,6 +227,9 @@ fn dir(state: &Path) -> PathBuf {
 /// The newest answers of a file; a line that is none counts for nothing.
 fn read(path: &Path) -> Vec<Answer> {
     let mut text = String::new();
+    if !is_file(path) {
+        return Vec::new();
+    }
     let file = fs::File::open(path).map(|file| file.take(2 * ROOM));
     if file.and_then(|mut file| file.read_to_string(&mut text)).is_err() {
         return Vec::new();
@@ -231,11 +240,19 @@ fn read(path: &Path) -> Vec<Answer> {
     answers
 }
 
+/// Opening a pipe would wait for whoever is at its other end; a link leads to another file.
+fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
+}
+
 /// One write: answers that come at once do not mix.
 fn append(path: &Path, line: &[u8]) -> std::io::Result<()> {
     let dir = path.parent().unwrap_or(path);
     create_private_dir(dir)?;
     sweep(dir);
+    if path.symlink_metadata().is_ok() && !is_file(path) {
+        return Err(ErrorKind::InvalidInput.into());
+    }
     let mut file = private_file().append(true).create(true).open(path)?;
     if file.metadata()?.len() + line.len() as u64 > ROOM {
         return Err(ErrorKind::StorageFull.into());
@@ -275,19 +292,31 @@ fn known(remote: &Remote, call: &Call<'_>) -> Vec<Pattern> {
 
 /// A command is another one in another directory.
 fn key(pattern: &Pattern, cwd: &str) -> String {
-    let place = if pattern.text.starts_with("Bash(") { cwd } else { "" };
+    let place = if pattern.whole || pattern.text.starts_with("Bash(") { cwd } else { "" };
     let text = format!("{}\0{}\0{place}", pattern.whole, pattern.text);
     trust::hash(text.as_bytes())[..32].to_string()
 }
 
-/// The kinds of effects: on one path or on many, at which host; a host that is not known is any.
-fn does(analysis: &Analysis) -> BTreeSet<String> {
-    let kind = |one: &Effect| {
-        let wide = one.path.as_ref().is_some_and(|path| path.extent.is_wide());
-        let wide = if wide { " many" } else { "" };
-        format!("{}{wide} {}", one.word.text(), one.host.as_deref().unwrap_or_default())
+/// The kinds of effects: on one path, and also on many or on what is hidden; at which host. A host that
+/// is not known is any.
+fn does(call: &Call<'_>) -> BTreeSet<String> {
+    let kinds = |one: &Effect| {
+        let kind = format!("{} {}", one.word.text(), one.host.as_deref().unwrap_or_default());
+        let path = one.path.as_ref();
+        // What takes directories as well does no more than others to a file.
+        let is_wide = |path: &&Target| {
+            path.extent.is_wide() && !fs::metadata(&path.resolved).is_ok_and(|meta| meta.is_file())
+        };
+        let wide = if path.filter(is_wide).is_some() { " many" } else { "" };
+        let is_hidden = |path: &&Target| {
+            [&path.lexical, &path.resolved]
+                .iter()
+                .any(|path| path.strip_prefix(&call.place.cwd).unwrap_or(path).contains("/."))
+        };
+        let hidden = if path.filter(is_hidden).is_some() { " hidden" } else { "" };
+        [format!("{kind}{wide}{hidden}"), kind]
     };
-    analysis.effects.iter().map(kind).collect()
+    call.analysis.effects.iter().flat_map(kinds).collect()
 }
 
 /// Does the call touch nothing outside of that directory?

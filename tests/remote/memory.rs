@@ -102,42 +102,170 @@ fn a_no_for_the_session_is_remembered_and_comes_first() {
     assert_eq!(asked(&home, &server, &call(3, "npm test")), is("deny", false));
 }
 
+/// A project with a few files, and what its human at the server is asked about a pair of calls.
+struct Pairs {
+    project: tempfile::TempDir,
+    server: Server,
+    home: Home,
+}
+
+impl Pairs {
+    fn new() -> Pairs {
+        let project = tempfile::tempdir().unwrap();
+        for file in ["a.txt", "b.txt", "src/a.rs", ".github/a.yml"] {
+            let path = project.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        }
+        let server = Server::start(vec![session("allow", "")]);
+        let home = Home::new(&config(&server.url, ""));
+        Pairs { project, server, home }
+    }
+
+    /// Is the second asked about after a yes to the first, in a session of their own?
+    fn asks(&self, session: usize, seen: &Value, then: &Value) -> bool {
+        let cwd = self.project.path().canonicalize().unwrap();
+        let cwd = cwd.to_str().unwrap();
+        let at = |payload: &Value| {
+            let mut payload = payload.clone();
+            payload["cwd"] = cwd.into();
+            payload["session_id"] = format!("s-{session}").into();
+            let input = payload["tool_input"].to_string().replace("@/", &format!("{cwd}/"));
+            payload["tool_input"] = serde_json::from_str(&input).unwrap();
+            asked(&self.home, &self.server, &payload)
+        };
+        assert!(at(seen).1, "{seen}");
+        let (verb, again) = at(then);
+        // Before, what was seen is not asked about again, and nothing but a yes comes of it.
+        assert!(again || verb == "allow", "{seen}, then {then}");
+        again
+    }
+}
+
 /// The human has seen one call; a call like it that does more is another.
 #[test]
 fn s0_20_who_said_yes_to_less_is_asked_again() {
-    let project = tempfile::tempdir().unwrap();
-    let cwd = project.path().canonicalize().unwrap();
-    for (seen, more) in [
-        // Another effect, another host, a path outside, a whole directory.
+    let pairs = Pairs::new();
+    for (n, (seen, more)) in [
+        // Another effect, another host, a path outside, a whole directory, what is hidden.
         ("rm a.txt", "rm -r src"),
+        ("mv a.txt c.txt", "mv src c"),
         ("find . -name a", "find . -name a -delete"),
+        ("find . -name a", "find . -exec x {} +"),
+        ("sed -n 1p a.txt", "sed -n 1e a.txt"),
+        ("sort a.txt", "sort --compress-program=x a.txt"),
         ("curl https://a.example/x", "curl https://b.example/x"),
+        ("curl https://a.example/x", "curl --resolve a.example:443:192.0.2.1 https://a.example/x"),
         ("curl https://a.example/x", "curl -d a=b https://a.example/x"),
+        ("curl -X POST https://a.example/x", "curl -X DELETE https://a.example/x"),
+        ("scp a.txt h.example:x", "scp b.txt h.example:x"),
         ("cat a.txt", "cat /usr/share/x.txt"),
         ("cat a.txt", "cat ../b.txt"),
+        ("cat a.txt", "cat .github/a.yml"),
         // A rule asks about it.
         ("git reset a.txt", "git reset --hard"),
         // What nobody knows.
         ("cat a.txt", "cat $FILE"),
+        ("echo a", "echo $TOKEN"),
         ("npm test", "npm test --no-such-option=x"),
+        ("npm test", "npm test -- --config=/x.js"),
+        ("npm test", "npm test $X"),
         ("npm test", "FOO=1 npm test"),
+        ("npm test", "npm test --prefix /x"),
+        ("npm test", "n\\pm test"),
+        ("npm test", "\"npm\" test"),
+        ("npm test", "npm test\u{a0}x"),
+        ("npm test", "npm test\u{2028}x"),
+        ("npm test", "npm test\rx"),
+        ("npm test", "npm test\u{0}x"),
+        ("npm test", "npm test # x\ny"),
+        ("npm test", "./npm test"),
+        ("python3 a.py", "\u{a0}python3 a.py"),
+        ("git push", "git push --receive-pack=x origin"),
+        ("git push", "git push /x main"),
+        ("git push", "git -c core.sshCommand=x push"),
+        ("git fetch", "git fetch --upload-pack=x origin"),
+        ("go test ./...", "go test -exec=x ./..."),
+        // Another sub-command, or one that no table knows.
+        ("cargo test", "cargo no-such-command"),
+        ("gh pr list", "gh extension install x"),
+        ("apt-get update", "apt-get install x"),
+        ("poetry show", "poetry run x"),
+        ("git alias-of-mine a", "git alias-of-mine b"),
+        ("npm audit", "npm audit fix"),
         // Only like itself.
         ("python3 a.py", "python3 b.py"),
         ("./deploy.sh staging", "./deploy.sh production"),
+        ("yarn deploy staging", "yarn deploy production"),
         ("npm run build", "npm run deploy"),
+        ("npm install", "npm install x"),
+        ("pip install a", "pip install b"),
+        ("npm rum build", "npm rum deploy"),
         ("make test", "make install"),
         ("ssh a.example ls", "ssh a.example id"),
-    ] {
-        let server = Server::start(vec![session("allow", "")]);
-        let home = Home::new(&config(&server.url, ""));
-        let at = |id: usize, command: &str| {
-            let mut payload = call(id, command);
-            payload["cwd"] = cwd.to_str().unwrap().into();
-            payload
-        };
-        assert!(asked(&home, &server, &at(1, seen)).1, "{seen}");
-        assert_eq!(asked(&home, &server, &at(2, seen)), is("allow", false), "{seen}");
-        assert!(asked(&home, &server, &at(3, more)).1, "{seen}, then {more}");
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert!(pairs.asks(2 * n, &call(1, seen), &call(2, more)), "{seen}, then {more}");
+        if !seen.contains("alias-of-mine") {
+            assert!(!pairs.asks(2 * n + 1, &call(3, seen), &call(4, seen)), "{seen}");
+        }
+    }
+}
+
+#[test]
+fn s0_20_so_it_is_with_other_tools() {
+    let pairs = Pairs::new();
+    for (n, (name, seen, more)) in [
+        (
+            "Bash",
+            json!({"command": "ls"}),
+            json!({"command": "ls", "dangerouslyDisableSandbox": true}),
+        ),
+        ("shell", json!({"command": "ls"}), json!({"command": "rm a.txt"})),
+        ("shell", json!({"command": "ls"}), json!({"command": "ls; x"})),
+        ("mcp__x__eval", json!({"code": "1"}), json!({"code": "2"})),
+        ("mcp__x__get", json!({"path": "@/a.txt"}), json!({"path": "/usr/a.txt"})),
+        ("apply_patch", json!({"input": "a"}), json!({"input": "b"})),
+        ("ExitPlanMode", json!({"plan": "a"}), json!({"plan": "b"})),
+        ("WebFetch", json!({"url": "https://a.example"}), json!({"url": "https://b.example"})),
+        ("Write", json!({"file_path": "@/a.yml"}), json!({"file_path": "@/.github/a.yml"})),
+        ("Write", json!({"file_path": "@/a.py"}), json!({"file_path": "@/a.py/../../a.py"})),
+        ("Read", json!({"file_path": "@/Makefile"}), json!({"file_path": "@/.git/config"})),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (seen, more) = (tool(1, name, seen), tool(2, name, more));
+        assert!(pairs.asks(n, &seen, &more), "{seen}, then {more}");
+    }
+}
+
+#[test]
+fn who_said_yes_to_as_much_is_not_asked_again() {
+    let pairs = Pairs::new();
+    for (n, (seen, then)) in [
+        ("npm test", "npm test -- --watch"),
+        ("npm test", "npm test src/a.test.js"),
+        ("npm test", " npm\ttest\n"),
+        ("cargo test", "cargo test foo"),
+        ("cargo clippy", "cargo clippy --all-targets -- -D warnings"),
+        ("go test ./...", "go test -run X ./pkg/..."),
+        ("git push", "git push -u origin feature"),
+        ("git add a.txt", "git add b.txt"),
+        ("git fetch", "git fetch --all --prune"),
+        ("gh run list", "gh run list --limit 5"),
+        ("cat a.txt", "cat -n src/a.rs"),
+        ("rm -r src", "rm a.txt"),
+        ("mv a.txt c.txt", "mv b.txt d.txt"),
+        ("curl https://a.example/x", "curl -sS https://a.example/y"),
+        ("pytest a.py", "pytest -x b.py"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert!(!pairs.asks(n, &call(1, seen), &call(2, then)), "{seen}, then {then}");
     }
 }
 
@@ -183,6 +311,14 @@ fn a_servers_own_memory_lifts_no_question_that_the_human_has_not_seen() {
     let home = Home::new(&config(""));
     assert_eq!(asked(&home, &server, &call(1, MORE)), is("allow", true));
     assert_eq!(asked(&home, &server, &call(2, MORE)), is("allow", false));
+    // So it is where nothing of it could be kept.
+    let cat = Server::start(vec![session("allow", "Bash(cat:*)")]);
+    for (id, first) in ["cat $FILE", "cat /usr/a.txt && x"].iter().enumerate() {
+        let home = Home::new(&super::memory::config(&cat.url, ""));
+        home.hook(&call(id, first));
+        assert_eq!(asked(&home, &cat, &call(10, "cat /usr/b.txt")), is("ask", true), "{first}");
+        assert_eq!(home.told(&["memory"]), "nothing is remembered\n");
+    }
     let home = Home::new(&config("guard = false"));
     assert_eq!(asked(&home, &server, &call(1, LESS)), is("allow", true));
     assert_eq!(asked(&home, &server, &call(2, MORE)), is("allow", true));
@@ -302,6 +438,20 @@ fn a_broken_memory_is_none() {
         assert_eq!(verb, "allow");
     }
     std::fs::remove_file(&file).unwrap();
+    #[cfg(unix)]
+    {
+        // A pipe that nobody fills, and a link to what once was remembered.
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        assert_eq!(asked(&home, &server, &call(4, "npm test")), is("allow", true));
+        assert_eq!(home.told(&["memory"]), "nothing is remembered\n");
+        std::fs::remove_file(&file).unwrap();
+        let other = home.path().join("other");
+        std::fs::write(&other, &line).unwrap();
+        std::os::unix::fs::symlink(&other, &file).unwrap();
+        assert_eq!(asked(&home, &server, &call(5, "npm test")), is("allow", true));
+        assert_eq!(std::fs::read(&other).unwrap(), line);
+        std::fs::remove_file(&file).unwrap();
+    }
     std::fs::create_dir(&file).unwrap();
     for id in 10..12 {
         assert_eq!(asked(&home, &server, &call(id, "npm test")), is("allow", true));
@@ -336,4 +486,12 @@ fn it_can_be_read_and_taken_away_and_holds_no_secret() {
     let rest = home.told(&["memory", "clear"]);
     assert_eq!(rest, "2 answers forgotten: the humans are asked again\n");
     assert!(asked(&home, &server, &call(5, "npm test")).1);
+    // Nor what the server remembers it by.
+    let server = Server::start(vec![session("allow", &format!("Bash(API_KEY={secret}:*)"))]);
+    home.configure(&config(&server.url, ""));
+    home.hook(&call(6, "npm ls"));
+    let file = std::fs::read_dir(home.state().join("memory")).unwrap().next().unwrap().unwrap();
+    let kept = std::fs::read_to_string(file.path()).unwrap();
+    assert!(kept.contains("API_KEY=[redacted]") && !kept.contains(&secret), "{kept}");
+    assert_eq!(asked(&home, &server, &call(7, "npm view x")), is("ask", true));
 }

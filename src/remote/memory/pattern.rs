@@ -4,14 +4,50 @@
 //! wrapper, a program of which nothing is known), only the very same command is alike.
 
 use crate::effect::program::table;
-use crate::effect::{Analysis, Place, Word};
+use crate::effect::{Analysis, Arg, Place, Word};
 use crate::event::Event;
 use crate::remote::cdev::is_compound;
 
-/// Programs whose second word says what they do.
-const TWO_WORDS: &[&str] = &["git", "npm", "yarn", "pnpm", "go"];
-/// Second words behind which anything is run.
-const RUNS: &[&str] = &["run", "run-script", "exec", "x", "dlx", "tool", "generate", "create"];
+/// Sub-commands behind which anything is run: a program, a script, what a package brings.
+const RUNS: &[&str] = &[
+    "run",
+    "run-script",
+    "rum",
+    "urn",
+    "exec",
+    "x",
+    "dlx",
+    "tool",
+    "generate",
+    "create",
+    "init",
+    "innit",
+    "start",
+    "restart",
+    "node",
+    "watch",
+    "explore",
+    "foreach",
+    "workspace",
+    "install",
+    "i",
+    "in",
+    "it",
+    "install-test",
+    "add",
+    "get",
+    "require",
+    "inject",
+    "link",
+    "ln",
+    "rebuild",
+    "rb",
+    "update",
+    "up",
+    "upgrade",
+    "reinstall",
+    "mod",
+];
 /// Interpreters, wrappers and runners: what they do is in all of their arguments.
 const WHOLE: &[&str] = &[
     "sh",
@@ -51,6 +87,25 @@ const WHOLE: &[&str] = &[
 ];
 /// The tools whose call is on one file.
 const FILES: &[&str] = &["Write", "Edit", "Read"];
+/// What our tables call the programs that run a file or a text.
+const SPECIAL: &[&str] = &["interpreter", "source", "script-file", "own-shell", "runner"];
+/// What says nothing of where and as whom a command runs. Anything else may take it out of its sandbox.
+const TALK: &[&str] = &["command", "description", "timeout", "run_in_background"];
+/// Keys of other tools' input whose text is run, or agreed to.
+const TEXTS: &[&str] = &[
+    "command",
+    "cmd",
+    "code",
+    "script",
+    "sql",
+    "function",
+    "expression",
+    "patch",
+    "input",
+    "plan",
+];
+/// A shell's blanks: no others part its words.
+const BLANKS: &[char] = &[' ', '\t'];
 /// The longest command that is remembered, in bytes.
 const LONGEST: usize = 4_000;
 
@@ -72,13 +127,19 @@ impl Pattern {
 /// Everything that holds for this call, what it would be remembered by first. Nothing where calls like
 /// it are neither remembered nor recalled.
 pub(super) fn patterns(event: &Event, analysis: &Analysis, place: &Place) -> Vec<Pattern> {
-    let tool = event.tool.as_str();
-    let text = |key: &str| event.input.get(key).and_then(|value| value.as_str());
+    let (tool, input) = (event.tool.as_str(), &event.input);
+    let text = |key: &str| input.get(key).and_then(|value| value.as_str());
+    let fields = || input.as_object().into_iter().flatten();
     match tool {
         "" => Vec::new(),
-        "Bash" => match text("command").map(str::trim) {
+        "Bash" => match text("command").map(|command| command.trim_matches([' ', '\t', '\n'])) {
             None | Some("") => Vec::new(),
             Some(command) if is_compound(command) || command.len() > LONGEST => Vec::new(),
+            Some(_)
+                if fields().any(|(key, value)| !TALK.contains(&key.as_str()) && is_set(value)) =>
+            {
+                Vec::new()
+            }
             Some(command) => {
                 let whole = Pattern { text: format!("Bash({command})"), whole: true };
                 prefix(command, analysis, place).into_iter().chain([whole]).collect()
@@ -88,33 +149,86 @@ pub(super) fn patterns(event: &Event, analysis: &Analysis, place: &Place) -> Vec
             None | Some("") => Vec::new(),
             Some(path) => files(tool, path),
         },
+        _ if fields().any(|(key, _)| TEXTS.contains(&key.as_str())) => {
+            let text = input.to_string();
+            let compound = TEXTS.iter().filter_map(|key| input.get(key)).any(|value| {
+                value.as_str().map_or_else(|| is_compound(&value.to_string()), is_compound)
+            });
+            match compound || text.len() > LONGEST {
+                true => Vec::new(),
+                false => vec![Pattern { text: format!("{tool}({text})"), whole: true }],
+            }
+        }
         _ => vec![Pattern::new(format!("{tool}(*)"))],
     }
 }
 
+fn is_set(value: &serde_json::Value) -> bool {
+    !matches!(value, serde_json::Value::Null | serde_json::Value::Bool(false))
+}
+
 /// The first words of a command that is like all others which begin so.
 fn prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> {
-    let mut words = command.split_whitespace();
-    let first = words.next()?;
+    let words: Vec<&str> = command.split(BLANKS).filter(|word| !word.is_empty()).collect();
     let [call] = analysis.commands.as_slice() else { return None };
+    let program = table::program(&call.name, place.programs)?;
     let runs = |word| matches!(word, Word::Code | Word::Privilege | Word::Remote);
     let is_plain = call.genuine
-        && call.word.text.as_deref() == Some(first)
-        && table::program(&call.name, place.programs).is_some()
+        && call.word.text.as_deref() == words.first().copied()
+        // What is known at run time alone may be another word each time.
+        && call.args.iter().all(|arg| arg.text.is_some())
+        && call.dir.as_deref() == Some(&place.cwd)
+        && (call.transparent || !call.args.iter().any(|arg| is_outside(arg, &place.cwd)))
         // An option that nobody knows may run or write anything.
         && call.options.iter().all(|option| option.harmless);
     if !is_plain
         || call.name.starts_with("python")
         || WHOLE.contains(&call.name.as_str())
+        || SPECIAL.contains(&program.special)
         || analysis.effects.iter().any(|effect| runs(effect.word))
     {
         return None;
     }
-    if !TWO_WORDS.contains(&first) {
-        return Some(Pattern::new(format!("Bash({first}:*)")));
+    let names = |count: usize| {
+        let below = words[1..count].iter().map(|word| format!(" {word}")).collect::<String>();
+        [call.name.as_str(), program.family].map(|name| format!("{name}{below}"))
+    };
+    let is_known = |count: &usize| {
+        names(*count).iter().any(|name| table::program(name, place.programs).is_some())
+    };
+    let has_below =
+        |count: usize| names(count).iter().any(|name| table::has_below(name, place.programs));
+    let sends = analysis.effects.iter().any(|effect| effect.word == Word::Send);
+    let known = match (has_below(1), program.verbs.is_empty()) {
+        // What it sends is in all of its arguments.
+        (false, true) if sends => return None,
+        (false, true) => return Some(Pattern::new(format!("Bash({}:*)", words[0]))),
+        (false, false) => 2.min(words.len()),
+        (true, verbs) => match (1..=words.len()).take_while(is_known).last()? {
+            1 if !verbs && call.transparent => 2.min(words.len()),
+            known => known,
+        },
+    };
+    // A sub-command that no table knows is an alias, a script, anybody's program.
+    let next = words.get(known).filter(|word| !word.starts_with('-'));
+    let unknown = known < 2 || words[1].starts_with('-') || next.is_some() && has_below(known);
+    // Of git, what runs anything has an effect that says so.
+    let runs = |word: &&&str| RUNS.contains(*word) && call.name != "git";
+    if unknown || words[known - 1..known].iter().chain(next).any(|word| runs(&word)) {
+        return None;
     }
-    let second = words.next().filter(|word| !word.starts_with('-') && !RUNS.contains(word))?;
-    Some(Pattern::new(format!("Bash({first} {second}:*)")))
+    let text = words[..known].join(" ");
+    (text == "git push" || !sends).then(|| Pattern::new(format!("Bash({text}:*)")))
+}
+
+/// Does it name what lies outside of that directory?
+fn is_outside(arg: &Arg, cwd: &str) -> bool {
+    let below = |part: &str| {
+        part.strip_prefix(cwd).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    arg.text.iter().flat_map(|text| text.split('=')).any(|part| {
+        part.starts_with(['/', '~']) && !below(part) || part.split('/').any(|name| name == "..")
+    })
 }
 
 /// Files of that kind, else those of its directory; and of every directory above.
@@ -151,6 +265,10 @@ mod tests {
             ("go build ./...", "Bash(go build:*)"),
             ("rm a.txt", "Bash(rm:*)"),
             ("ls", "Bash(ls:*)"),
+            ("cargo test foo", "Bash(cargo test:*)"),
+            ("gh pr list", "Bash(gh pr list:*)"),
+            ("npm audit fix", "Bash(npm audit fix:*)"),
+            ("helm list -A", "Bash(helm list:*)"),
         ] {
             assert_eq!(bash(command).as_deref(), Some(pattern), "{command}");
         }
@@ -163,6 +281,7 @@ mod tests {
             ),
             ("mcp__x__y", json!({}), "mcp__x__y(*)"),
             ("WebFetch", json!({ "url": "https://x.org" }), "WebFetch(*)"),
+            ("mcp__x__eval", json!({ "code": "1" }), "mcp__x__eval({\"code\":\"1\"})"),
         ] {
             assert_eq!(all(tool, input)[0], pattern);
         }
@@ -186,6 +305,20 @@ mod tests {
             "node x.js",
             "FOO=1 npm test",
             "npm run build",
+            "npm install x",
+            "pip install x",
+            "poetry run x",
+            "yarn deploy staging",
+            "git no-such-command",
+            "npm te\"s\"t",
+            "npm\u{a0}test",
+            "npm test\u{2028}x",
+            "npm test --prefix /x",
+            "npm test $X",
+            "pytest /x/a.py",
+            "git push ../x main",
+            "curl -d a=b https://a.example",
+            "osascript a.scpt",
             "npm -g install x",
             "git -C /x push",
             "git",
@@ -208,6 +341,11 @@ mod tests {
             assert!(all("Bash", json!({ "command": command })).is_empty(), "{command}");
         }
         assert!(all("Bash", json!({})).is_empty());
+        assert!(all("shell", json!({ "command": "a; b" })).is_empty());
+        assert!(all("shell", json!({ "command": ["sh", "-c", "a; b"] })).is_empty());
+        // Not as the human may think that it runs.
+        let outside = json!({ "command": "npm test", "dangerouslyDisableSandbox": true });
+        assert!(all("Bash", outside).is_empty());
         assert!(all("Write", json!({ "content": "x" })).is_empty());
     }
 }
