@@ -9,7 +9,7 @@ use super::args::MemoryArgs;
 use super::args::server::MemoryCommand;
 use super::{Context, Exit, FAINT, GREEN, RED, one_line, print, visible};
 use crate::remote::breaker::now;
-use crate::remote::memory::{self, Answer, Memory};
+use crate::remote::memory::{self, Answer};
 use crate::verdict::Verb;
 
 /// The width of a pattern.
@@ -34,13 +34,7 @@ pub fn run(context: &Context, args: &MemoryArgs) -> Result<Exit> {
 
 fn clear(context: &Context, args: &MemoryArgs, all: &[Answer]) -> Result<Exit> {
     let state = &context.paths.state;
-    let cleared = match args.session {
-        None => memory::clear(state),
-        Some(_) => {
-            let memories = all.iter().filter_map(|one| Memory::of(state, &one.session));
-            memories.into_iter().try_for_each(|memory| memory.forget())
-        }
-    };
+    let cleared = memory::clear(state, args.session.as_deref().unwrap_or_default());
     cleared.with_context(|| format!("cannot clear the memory in {}", state.display()))?;
     print(&match all.len() {
         0 => "nothing was remembered\n".to_string(),

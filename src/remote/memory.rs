@@ -159,9 +159,7 @@ impl Memory {
             does: does(call),
             asks: call.asks.clone(),
         };
-        let mut line = serde_json::to_vec(&answer).ok()?;
-        line.push(b'\n');
-        append(&self.path, &line).ok()?;
+        append(&self.path, &line(&answer).ok()?).ok()?;
         pattern.map(|_| answer.pattern)
     }
 
@@ -209,15 +207,34 @@ pub fn all(state: &Path) -> Vec<Answer> {
     all
 }
 
-/// Forgets what was said in any session.
+/// Forgets what was said in the sessions whose names begin so. What a server remembers itself stays
+/// known: forgotten, its next answer would pass for that of a human.
 ///
 /// # Errors
 /// Where a file cannot be removed.
-pub fn clear(state: &Path) -> std::io::Result<()> {
-    match fs::remove_dir_all(dir(state)) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+pub fn clear(state: &Path, session: &str) -> std::io::Result<()> {
+    let files = match fs::read_dir(dir(state)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        files => files?,
+    };
+    for path in files.flatten().map(|file| file.path()) {
+        let all = read(&path);
+        if !session.is_empty() && !all.iter().any(|one| one.session.starts_with(session)) {
+            continue;
+        }
+        match path.is_dir() && !path.is_symlink() {
+            true => fs::remove_dir_all(&path)?,
+            false => fs::remove_file(&path)?,
+        }
+        for one in all.into_iter().filter(|one| one.theirs.is_some()) {
+            append(&path, &line(&Answer { key: String::new(), pattern: String::new(), ..one })?)?;
+        }
     }
+    Ok(())
+}
+
+fn line(answer: &Answer) -> std::io::Result<Vec<u8>> {
+    Ok([&serde_json::to_vec(answer)?[..], b"\n"].concat())
 }
 
 fn dir(state: &Path) -> PathBuf {

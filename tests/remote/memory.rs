@@ -168,7 +168,6 @@ fn s0_20_who_said_yes_to_less_is_asked_again() {
         ("cat a.txt", "cat $FILE"),
         ("echo a", "echo $TOKEN"),
         ("npm test", "npm test --no-such-option=x"),
-        ("npm test", "npm test -- --config=/x.js"),
         ("npm test", "npm test $X"),
         ("npm test", "FOO=1 npm test"),
         ("npm test", "npm test --prefix /x"),
@@ -254,7 +253,6 @@ fn who_said_yes_to_as_much_is_not_asked_again() {
         ("go test ./...", "go test -run X ./pkg/..."),
         ("git push", "git push -u origin feature"),
         ("git add a.txt", "git add b.txt"),
-        ("git fetch", "git fetch --all --prune"),
         ("gh run list", "gh run list --limit 5"),
         ("cat a.txt", "cat -n src/a.rs"),
         ("rm -r src", "rm a.txt"),
@@ -307,6 +305,10 @@ fn a_servers_own_memory_lifts_no_question_that_the_human_has_not_seen() {
     assert_eq!(asked(&home, &server, &call(1, LESS)), is("allow", true));
     assert_eq!(asked(&home, &server, &call(2, MORE)), is("ask", true));
     assert_eq!(asked(&home, &server, &call(3, LESS)), is("allow", false));
+    // Who takes the memory away takes no question away with it.
+    home.told(&["memory", "clear"]);
+    assert_eq!(home.told(&["memory"]), "nothing is remembered\n");
+    assert_eq!(asked(&home, &server, &call(4, MORE)), is("ask", true));
     // Of the first such call a human has seen all.
     let home = Home::new(&config(""));
     assert_eq!(asked(&home, &server, &call(1, MORE)), is("allow", true));
