@@ -162,7 +162,7 @@ impl<'a> Judge<'a> {
     fn run<'r>(mut self, rules: &[&'r Rule], mut matches: Vec<Match<'r>>) -> Judgement {
         let forwards = self.forwards();
         if self.event.kind == Kind::SessionEnd {
-            self.forget();
+            self.end_of_session();
         }
         if self.settled(&matches) {
             // A plain deny is final: nothing is run for a call that will not happen.

@@ -85,10 +85,10 @@ impl Judge<'_> {
     }
 
     /// The session has ended, and with it what was said for it.
-    pub(super) fn forget(&self) {
+    pub(super) fn end_of_session(&self) {
         if let Some(memory) = self.memory().filter(|_| !self.world.dry) {
             // What cannot be removed holds no longer than it may.
-            let _ = memory.forget();
+            let _ = memory.end();
         }
     }
 

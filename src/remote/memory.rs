@@ -163,15 +163,13 @@ impl Memory {
         pattern.map(|_| answer.pattern)
     }
 
-    /// Forgets all of it.
+    /// The session has ended: nothing that was said holds any longer. Should it be resumed, a server may
+    /// still answer from its own memory, and what the human has seen must be known.
     ///
     /// # Errors
     /// Where the file cannot be removed.
-    pub fn forget(&self) -> std::io::Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+    pub fn end(&self) -> std::io::Result<()> {
+        rewrite(&self.path, |one| Answer { until: 0, ..one })
     }
 }
 
@@ -218,17 +216,26 @@ pub fn clear(state: &Path, session: &str) -> std::io::Result<()> {
         files => files?,
     };
     for path in files.flatten().map(|file| file.path()) {
-        let all = read(&path);
-        if !session.is_empty() && !all.iter().any(|one| one.session.starts_with(session)) {
-            continue;
+        if session.is_empty() || read(&path).iter().any(|one| one.session.starts_with(session)) {
+            rewrite(&path, |one| Answer { key: String::new(), pattern: String::new(), ..one })?;
         }
-        match path.is_dir() && !path.is_symlink() {
-            true => fs::remove_dir_all(&path)?,
-            false => fs::remove_file(&path)?,
-        }
-        for one in all.into_iter().filter(|one| one.theirs.is_some()) {
-            append(&path, &line(&Answer { key: String::new(), pattern: String::new(), ..one })?)?;
-        }
+    }
+    Ok(())
+}
+
+/// Leaves of the file what servers remember themselves, as that.
+fn rewrite(path: &Path, left: impl Fn(Answer) -> Answer) -> std::io::Result<()> {
+    let all = read(path);
+    let removed = match path.is_dir() && !path.is_symlink() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    };
+    match removed {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        removed => removed?,
+    }
+    for one in all.into_iter().filter(|one| one.theirs.is_some()) {
+        append(path, &line(&left(one))?)?;
     }
     Ok(())
 }

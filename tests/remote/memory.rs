@@ -305,6 +305,10 @@ fn a_servers_own_memory_lifts_no_question_that_the_human_has_not_seen() {
     assert_eq!(asked(&home, &server, &call(1, LESS)), is("allow", true));
     assert_eq!(asked(&home, &server, &call(2, MORE)), is("ask", true));
     assert_eq!(asked(&home, &server, &call(3, LESS)), is("allow", false));
+    // Nor when the session is resumed.
+    home.hook(&event("SessionEnd", json!({ "reason": "other" })));
+    assert_eq!(asked(&home, &server, &call(5, MORE)), is("ask", true));
+    assert_eq!(asked(&home, &server, &call(6, LESS)), is("allow", true));
     // Who takes the memory away takes no question away with it.
     home.told(&["memory", "clear"]);
     assert_eq!(home.told(&["memory"]), "nothing is remembered\n");
