@@ -28,6 +28,7 @@ Keys of a scenario (TOML, needs Python 3.11)
   events          { PreToolUse = "Bash", Stop = "" }: event -> matcher, for exec and shell
   hook_entry      more keys for the hook entries of exec and shell
   install_args    more arguments for `hookctl install`
+  setup           [["claude-hook", "--enable"]]: what hookctl is to do before the client starts
   settings, user_settings   merged into the project's / the user's settings.json
   allow           permission rules for the user's settings
   files           { "project/a.txt" = "text" }, below the temporary root; #! makes it executable
@@ -94,7 +95,7 @@ import fake_anthropic  # noqa: E402
 WIRINGS = ("exec", "shell", "install")
 KEYS = {
     "name", "rules", "project_rules", "local_rules", "rules_late", "wiring", "prompt", "turns",
-    "subagent_turns", "events", "hook_entry", "install_args", "settings", "user_settings",
+    "subagent_turns", "events", "hook_entry", "install_args", "setup", "settings", "user_settings",
     "allow", "files", "links", "stubs", "args", "env", "hook_errors", "quiet", "server", "expect",
 }
 STUB = "#!/bin/sh\necho \"stub: ${0##*/} $*\"\n"
@@ -318,6 +319,9 @@ def run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay, phon
             if fault:
                 verdict["missed"] = [fault]
                 return verdict
+        for args in sc.get("setup", []):
+            subprocess.run([hookctl] + args, cwd=proj, env=clean_env(home, root), stdin=subprocess.DEVNULL,
+                           capture_output=True, timeout=60, check=True)
         if sc.get("rules_late"):
             write_rules()
         if "after" in sc.get("server", {}):
@@ -361,11 +365,15 @@ def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, std
     def failed_with(text):
         return sum(r["error"] and text in r["text"] for r in results)
 
-    def came(path, wanted):
-        """As many as wanted: what it is told is sent by a process that may outlive the client."""
+    def soon(holds):
+        """What is told to others is sent by a process that may outlive the client."""
         end = time.monotonic() + 10
-        while len(phone.came(path)) < wanted and time.monotonic() < end:
+        while not holds() and time.monotonic() < end:
             time.sleep(0.05)
+        return holds()
+
+    def came(path, wanted):
+        soon(lambda: len(phone.came(path)) >= wanted)
         return len(phone.came(path)) == wanted
 
     def holds(path, wanted):
@@ -378,7 +386,7 @@ def check(verdict, sc, home, proj, rc, timed_out, seconds, stream, requests, std
     tests = {
         "ran": lambda w: os.path.lexists(at(w)),
         "not_ran": lambda w: not os.path.lexists(at(w)),
-        "file_contains": lambda w: w[1] in read(at(w[0])),
+        "file_contains": lambda w: soon(lambda: w[1] in read(at(w[0]))),
         "told": lambda w: any(w in t for t in told),
         "not_told": lambda w: w not in first and not any(w in t for t in told),
         "told_first": lambda w: w in first,
