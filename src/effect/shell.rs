@@ -112,6 +112,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         computed: 0,
         substitutions: 0,
         decodings: Vec::new(),
+        found: Vec::new(),
         several: false,
         pipes: Vec::new(),
         separators: None,
@@ -233,6 +234,8 @@ struct Walker<'a> {
     locals: Vec<String>,
     /// The words of the next command that Windows reads in another way, as they are written.
     written: windows::Written,
+    /// What substitutions of the words at hand print by name, beside what they print at all.
+    found: Vec<Value>,
     /// The last thing that was evaluated quietly has several values.
     several: bool,
     /// A walk that only asks whether an item becomes shell text.

@@ -194,6 +194,17 @@ impl PathPattern {
         self.each(bases, |parts| self.names(parts, &path))
     }
 
+    /// Does every path that this glob names end in what the pattern names (`**/.env.example`)?
+    fn ends(&self, target: &Target) -> bool {
+        let ends = |path: &str| {
+            let path = split(path);
+            let literal = path.iter().rev().take_while(|part| !glob::is_glob(part)).count();
+            self.names(&self.parts, &path[path.len() - literal..])
+        };
+        let anywhere = self.base == Base::Anywhere && target.extent == Extent::Glob;
+        anywhere && both(target, ends)
+    }
+
     /// What every path that the pattern names has in common: see [`needle`].
     pub fn needle(&self) -> String {
         let parts: Vec<&str> = self
@@ -296,7 +307,8 @@ pub fn any_hits(patterns: &[PathPattern], target: &Target, bases: &Bases) -> Tru
             break;
         }
     }
-    if best != Truth::No && patterns.iter().any(|p| p.excludes && p.covers(target, bases)) {
+    let excluded = |p: &PathPattern| p.excludes && (p.covers(target, bases) || p.ends(target));
+    if best != Truth::No && patterns.iter().any(excluded) {
         return Truth::No;
     }
     best
@@ -397,6 +409,23 @@ mod tests {
         assert_eq!(hits(".claude/hooks", "/p/**/__pycache__", Extent::Glob), Truth::Maybe);
         assert_eq!(hits("/p/.env", "/p/*", Extent::Glob), Truth::No);
         assert_eq!(hits("*.rs", "/p/src/*.rs", Extent::Glob), Truth::Yes);
+    }
+
+    #[test]
+    fn what_a_glob_ends_in_is_excluded() {
+        let patterns = [".env.*", "!.env.example", "!.env.*.example", "!x/y"];
+        let patterns = patterns.map(|pattern| PathPattern::parse(pattern).unwrap());
+        for (path, truth) in [
+            ("/p/**/.env.example", Truth::No),
+            ("/p/*/.env.a.example", Truth::No),
+            ("/p/**/x/y/.env.a", Truth::No),
+            ("/p/**/.env.e*", Truth::Yes),
+            ("/p/**/.env.local", Truth::Yes),
+            ("/p/.env.example/**/.env.local", Truth::No),
+        ] {
+            let target = target(path, Extent::Glob);
+            assert_eq!(any_hits(&patterns, &target, &bases()), truth, "{path}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Assignments: what they make known, and the names that change what later programs do.
 
-use shuck_ast::{ArrayElem, Assignment, AssignmentValue};
+use shuck_ast::{ArrayElem, Assignment, AssignmentValue, WordPart, WordPartNode};
 
 use super::Walker;
 use super::state::{Held, Key, unknown_var};
@@ -248,6 +248,18 @@ pub fn arithmetic_names(text: &str) -> Vec<String> {
     names
 }
 
+/// Is it all that one command prints?
+fn is_printed(value: &AssignmentValue) -> bool {
+    let mut parts = match value {
+        AssignmentValue::Scalar(word) => &word.parts[..],
+        AssignmentValue::Compound(_) => return false,
+    };
+    if let [WordPartNode { kind: WordPart::DoubleQuoted { parts: inner, .. }, .. }] = parts {
+        parts = inner;
+    }
+    matches!(parts, [WordPartNode { kind: WordPart::CommandSubstitution { .. }, .. }])
+}
+
 impl Walker<'_> {
     /// An assignment that holds for one command.
     pub(super) fn temporary(&mut self, assignment: &Assignment) -> bool {
@@ -321,10 +333,16 @@ impl Walker<'_> {
         let mut values = Vec::new();
         let mut alone = true;
         self.worlds(|w| {
+            w.found.clear();
             let one = w.assigned(assignment);
             alone &= one.iter().all(|row| !row.contains(&Atom::Break));
-            if !values.contains(&one) {
-                values.push(one);
+            // `f=$(find . -name x)`: any of them.
+            let found = w.found.drain(..).filter(|_| is_printed(&assignment.value));
+            let found = found.map(|value| vec![super::word::atoms_of(&value)]);
+            for one in std::iter::once(one).chain(found) {
+                if !values.contains(&one) {
+                    values.push(one);
+                }
             }
         });
         if assignment.target.subscript.is_some() || !alone {

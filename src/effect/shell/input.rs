@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::assign::{Marked, marked};
 use super::decode;
-use super::produce::{line, loose};
+use super::produce::{lines_of, loose};
 use super::state::{Held, Key, MAX_VALUES, Var, unknown_var};
 use super::word::{number_var, value};
 use super::{Feed, Walker};
@@ -85,7 +85,7 @@ impl Walker<'_> {
             }
             _ => None,
         };
-        let each = line(&self.feed);
+        let each = lines_of(&self.feed);
         let separators = self.separators();
         match (text, each, separators) {
             (Some(text), ..) if name != "read" => {
@@ -119,7 +119,11 @@ impl Walker<'_> {
                 }
             }
             (None, each, _) if names.len() == 1 => {
-                self.assign_var(&names[0], vec![vec![each]]);
+                let values = match array {
+                    true => vec![each],
+                    false => each.into_iter().map(|line| vec![line]).collect(),
+                };
+                self.assign_var(&names[0], values);
             }
             _ => {
                 for name in &names {

@@ -131,7 +131,12 @@ impl Walker<'_> {
     pub(super) fn printed(&mut self, body: &StmtSeq) -> Vec<Atom> {
         match self.handed(body) {
             Feed::Text(text) if !self.several => loose(text.trim_end_matches('\n')),
-            other => line(&other),
+            other => {
+                if let Feed::Found(_, named) = &other {
+                    self.found.extend_from_slice(named);
+                }
+                line(&other)
+            }
         }
     }
 }
@@ -152,6 +157,15 @@ pub(super) fn line(feed: &Feed) -> Vec<Atom> {
         _ => Printer::Nobody,
     };
     shape(feed).unwrap_or_else(|| vec![Atom::Unknown(Blank { one: false, name: false, by })])
+}
+
+/// The same, and what of it is known by name: each may be a line.
+pub(super) fn lines_of(feed: &Feed) -> Vec<Vec<Atom>> {
+    let named = match feed {
+        Feed::Found(_, named) => &named[..],
+        _ => &[],
+    };
+    std::iter::once(line(feed)).chain(named.iter().map(atoms_of)).collect()
 }
 
 /// The shape of every line that is fed, where it has one.

@@ -91,7 +91,7 @@ impl Walker<'_> {
         let (mut values, mut raw) = (Vec::new(), Vec::new());
         for group in super::doubt::side_by_side(words) {
             let at = values.len();
-            values.extend(self.expand_all(&group));
+            values.extend(self.arguments(&group));
             if let [word] = group[..]
                 && values.len() == at + 1
                 && let Some(text) = written(self.slice(word.span), &values[at])

@@ -67,6 +67,17 @@ impl Walker<'_> {
         fields
     }
 
+    /// The same as arguments: of what a substitution finds by name, the names as well.
+    pub fn arguments(&mut self, words: &[&Word]) -> Vec<Value> {
+        self.found.clear();
+        let mut fields = self.expand_all(words);
+        if let Some(span) = fields.last().map(|last| last.span.clone()) {
+            let found = self.found.drain(..);
+            fields.extend(found.map(|value| Value { span: span.clone(), ..value }));
+        }
+        fields
+    }
+
     /// The one value that a word is where nothing splits: assignments, redirections, `case`.
     pub fn expand_one(&mut self, word: &Word, assignment: bool) -> Value {
         let span = self.range(word.span);

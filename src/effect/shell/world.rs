@@ -12,7 +12,7 @@ impl Walker<'_> {
     pub(super) fn every(&mut self, words: &[&shuck_ast::Word]) -> Vec<Value> {
         let mut all = Vec::new();
         self.worlds(|w| {
-            let fields = w.expand_all(words);
+            let fields = w.arguments(words);
             all.extend(fields);
         });
         all
