@@ -11,6 +11,7 @@ use hookctl::paths::Paths;
 use hookctl::settings::edit::Doc;
 use hookctl::settings::hooks::{self, Wanted};
 use hookctl::settings::others::{self, Program};
+use hookctl::settings::survey;
 use hookctl::settings::{self, Error, Mode, Outcome, json};
 use proptest::prelude::*;
 
@@ -241,6 +242,44 @@ fn value(text: &str) -> serde_json::Value {
     serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap()
 }
 
+/// One thing that is done to a settings file.
+#[derive(Debug, Clone)]
+enum Step {
+    /// The guard for these events, in the place of others or not.
+    Install(Vec<Kind>, bool),
+    /// The others out of a file that is not the guard's.
+    Elsewhere,
+    /// The bridge's hooks with that port.
+    Enable(u16),
+    Disable,
+    Uninstall,
+    /// By somebody else.
+    Edit,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let events = prop::sample::subsequence(EVENTS, 1..=EVENTS.len());
+    prop_oneof![
+        3 => (events, any::<bool>()).prop_map(|(events, replace)| Step::Install(events, replace)),
+        1 => Just(Step::Elsewhere),
+        3 => (1u16..3).prop_map(Step::Enable),
+        3 => Just(Step::Disable),
+        1 => Just(Step::Uninstall),
+        1 => Just(Step::Edit),
+    ]
+}
+
+/// What `claude-hook --enable` wants.
+fn bridge_wanted(port: u16) -> Wanted {
+    let line = ["claude-hook".to_string(), "--port".to_string(), port.to_string()];
+    Wanted {
+        places: Vec::new(),
+        fail_closed: None,
+        bridge: Some(line.to_vec()),
+        ..wanted(&[Kind::PreToolUse, Kind::Notification])
+    }
+}
+
 /// What the client makes of a file's hooks: each entry with its event and its group's other keys, in any
 /// order, for they run at once. And what else is in the file.
 fn meaning(text: &str) -> (Vec<String>, serde_json::Value) {
@@ -390,6 +429,82 @@ proptest! {
             true => prop_assert_eq!(meaning(&after), want),
             false => prop_assert_eq!(after, before),
         }
+    }
+
+    #[test]
+    fn s0_22_s3_57_commands_in_any_order_keep_what_is_not_ours(
+        json in settings_json(),
+        layout in layout(),
+        steps in prop::collection::vec(step(), 1..8),
+    ) {
+        let before = render(&json, &layout);
+        let place = place();
+        put(&place.file, &before);
+        let programs = programs();
+        let name = |known: &Program| programs.iter().any(|one| one.name == known.name);
+        let known = |text: &str| {
+            let found = survey::survey(&Doc::new(text).unwrap()).foreign;
+            found.into_iter().filter(|one| one.known.is_some_and(name)).count()
+        };
+        let (mut guard, mut bridge, mut replaced, mut edited) = (0, 0, false, 0);
+        let mut want = meaning(&before);
+        for step in steps {
+            let key = format!("theirs{edited}");
+            let run = || match &step {
+                Step::Install(events, replace) => {
+                    let (wanted, take) = (wanted(events), if *replace { &programs[..] } else { &[] });
+                    settings::replace(&place.paths, &place.file, "user", Some(&wanted), take, MODE)
+                }
+                Step::Elsewhere => {
+                    settings::replace(&place.paths, &place.file, "user", None, &programs, MODE)
+                }
+                Step::Enable(port) => {
+                    let wanted = bridge_wanted(*port);
+                    settings::install(&place.paths, &place.file, "user", &wanted, MODE)
+                }
+                Step::Disable => {
+                    let role = Some(survey::Role::Bridge);
+                    settings::uninstall(&place.paths, &place.file, role, MODE)
+                }
+                Step::Uninstall => settings::uninstall(&place.paths, &place.file, None, MODE),
+                Step::Edit => {
+                    let mut doc = Doc::new(&fs::read_to_string(&place.file).unwrap()).unwrap();
+                    let value = serde_json::json!(["x"]);
+                    doc.append(&[], Some(&key), &value).unwrap();
+                    put(&place.file, &doc.text());
+                    settings::uninstall(&place.paths, &place.file, None, Mode { dry_run: true, ..MODE })
+                }
+            };
+            run().unwrap();
+            match &step {
+                Step::Install(events, replace) => {
+                    (guard, replaced) = (events.len(), replaced || *replace);
+                }
+                Step::Elsewhere => replaced = true,
+                Step::Enable(_) => bridge = 2,
+                Step::Disable => bridge = 0,
+                Step::Uninstall => (guard, bridge, replaced) = (0, 0, false),
+                Step::Edit => {
+                    want.1[&key] = serde_json::json!(["x"]);
+                    edited += 1;
+                }
+            }
+            let now = fs::read_to_string(&place.file).unwrap();
+            let found = survey::survey(&Doc::new(&now).unwrap());
+            prop_assert_eq!((found.own.len(), found.bridge.len()), (guard, bridge), "{:?}", &step);
+            prop_assert_eq!(known(&now), if replaced { 0 } else { known(&before) }, "{:?}", &step);
+            if !matches!(step, Step::Edit) {
+                prop_assert!(!run().unwrap().changed(), "twice is once: {:?}", &step);
+            }
+        }
+        settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
+        let after = fs::read_to_string(&place.file).unwrap();
+        match edited {
+            0 => prop_assert_eq!(after, before),
+            _ => prop_assert_eq!(meaning(&after), want),
+        }
+        let records = settings::record::Records::load(&place.paths);
+        prop_assert!(records.files.is_empty(), "{records:?}");
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
     if mark.is_some() && !server.is_empty() && !args.dry_run {
         return Ok(refuse(&"a server may allow calls", mark));
     }
+    if mark.is_some() && context.global.config.is_some() && !args.dry_run {
+        return Ok(refuse(&"another --config may allow calls", mark));
+    }
     if mark.is_some() && args.replace && !args.dry_run {
         return Ok(refuse(&"--replace takes out what may ask a human", mark));
     }

@@ -37,7 +37,7 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
     let mark = env::agent_mark();
     let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
     if args.purge && !mode.may_loosen {
-        return Ok(refuse(&Error::Loosens(Vec::new()), mark));
+        return Ok(refuse(&"--purge takes journal, backups and trust", mark));
     }
     let places = match args.scope {
         Some(scope) => vec![scope::place(context, scope)?],
@@ -106,8 +106,21 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
             settings::file::Target::find(&place.file)
                 .is_ok_and(|target| target.real.display().to_string() == file)
         }) {
-            let _ = writeln!(text, "Still installed in {file}");
+            let read = settings::read(Path::new(&file));
+            // One that cannot be read may be.
+            if read.map_or(true, |read| read.is_some_and(|read| read.survey.is_ours())) {
+                let _ = writeln!(text, "Still installed in {file}");
+            }
             if !record.taken.is_empty() && Path::new(&file).exists() {
+                let mut names: Vec<&str> =
+                    record.taken.iter().map(|one| one.program.as_str()).collect();
+                names.dedup();
+                let (names, scope) = (visible(&names.join(", ")), visible(&record.scope));
+                let _ = writeln!(
+                    text,
+                    "Still without {names}: {file}; `hookctl uninstall --scope {scope}` there brings \
+                     that back"
+                );
                 without.push(file);
             }
         }

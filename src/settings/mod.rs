@@ -204,7 +204,9 @@ pub fn replace(
         if wanted.is_none() && changes.is_empty() {
             return Ok((before.map(String::from), changes));
         }
-        let mut taken = old.map(|old| others::still_out(&doc, &old.taken)).unwrap_or_default();
+        // Who removed the file removed what was taken out of it, too.
+        let there = old.filter(|_| before.is_some());
+        let mut taken = there.map(|old| others::still_out(&doc, &old.taken)).unwrap_or_default();
         taken.extend(out);
         let after = match changes.is_empty() {
             true => before.map(String::from),
@@ -248,8 +250,8 @@ pub fn replace(
 }
 
 /// Takes our entries out, of that role if one is named: the original bytes where nobody else wrote since and
-/// none of ours is left, else these entries and nothing more. When the last of ours goes, what [`replace`]
-/// took out comes back.
+/// none of ours is left, else these entries and nothing more. What [`replace`] took out comes back where no
+/// role is named: the guard that does its work may be another file's.
 ///
 /// # Errors
 /// See [`Error`]; the file is then untouched.
@@ -271,7 +273,8 @@ pub fn uninstall(
             })?;
             let ours = file::hash(text.as_bytes());
             let untouched = record.as_ref().is_some_and(|record| record.written_sha256 == ours);
-            let is_left = survey(&doc).is_ours();
+            let still_out = |record: &Record| role.is_some() && !record.taken.is_empty();
+            let is_left = survey(&doc).is_ours() || record.as_ref().is_some_and(still_out);
             if let Some(mut record) = record.clone().filter(|_| is_left) {
                 if untouched {
                     record.written_sha256 = file::hash(doc.text().as_bytes());
@@ -302,10 +305,10 @@ pub fn uninstall(
     Ok(outcome)
 }
 
-/// Our entries out, of that role if one is named; with the last of them, those of others back.
+/// Our entries out, of that role if one is named; if none is, those of others back.
 fn undo(doc: &mut Doc, role: Option<Role>, record: Option<&Record>) -> Result<Vec<Change>, Fault> {
     let mut changes = hooks::strip(doc, role, record.map(|record| &record.created))?;
-    if !survey(doc).is_ours() {
+    if role.is_none() {
         let taken = record.map(|record| record.taken.as_slice()).unwrap_or_default();
         changes.extend(others::put_back(doc, taken)?);
     }

@@ -6,7 +6,7 @@ use std::fs;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use super::file;
+use super::file::{self, Target};
 use super::hooks::Created;
 use super::others::Taken;
 use crate::paths::Paths;
@@ -75,10 +75,17 @@ impl Records {
     /// Writes the notes, 0600: settings can hold keys.
     ///
     /// # Errors
-    /// Where the state directory cannot be written.
+    /// Where the state directory cannot be written, or older notes there cannot be kept.
     pub fn save(&mut self, paths: &Paths) -> Result<(), Error> {
         self.version = 1;
         file::private_dir(&paths.state)?;
+        let old = Target { named: paths.installs(), real: paths.installs() };
+        if let Some(bytes) = old.read()?
+            && serde_json::from_slice::<Records>(&bytes).is_err()
+        {
+            // It may be all that is left of what was taken out somewhere.
+            file::back_up(paths, &old, &bytes)?;
+        }
         let text = serde_json::to_vec_pretty(self)
             .map_err(|error| Error::io("write", &paths.installs(), error.into()))?;
         file::write(&paths.installs(), &text, None)
