@@ -786,6 +786,11 @@ fn loosening_is_for_humans() {
     assert_eq!(as_agent(&["install", "--events", "PreToolUse,Stop"]).code, 0, "adding is fine");
     let text = fs::read_to_string(world.user()).unwrap();
     assert_eq!(as_agent(&["install", "--scope", "local", "--also", "--server-url", "x"]).code, 1);
+    // Entries of another scope would only be added, and could allow.
+    let done = as_agent(&["install", "--scope", "local", "--also", "--config", "/tmp/evil"]);
+    assert_eq!(done.code, 1);
+    assert!(done.err.contains("another --config may allow calls"), "{}", done.err);
+    assert!(as_agent(&["uninstall", "--purge"]).err.contains("--purge takes"));
     for args in [
         &["uninstall"][..],
         &["uninstall", "--purge"],

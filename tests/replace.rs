@@ -306,6 +306,58 @@ fn s0_29_a_lost_note_costs_no_entry_of_others() {
 }
 
 #[test]
+fn s0_29_notes_that_cannot_be_read_are_not_thrown_away() {
+    let world = World::with(PHONE);
+    world.write(&world.settings(), &text(&cdev()));
+    world.ok(&["install", "--replace"]);
+    let notes = world.state().join("installs.json");
+    let cut = world.read(&notes);
+    let cut = &cut[..cut.len() - 20];
+    world.write(&notes, cut);
+    world.ok(&["install", "--scope", "local", "--also"]);
+    assert!(world.read(&notes).contains("settings.local.json"));
+    let backups = fs::read_dir(world.state().join("backups")).unwrap();
+    let mut kept = backups.map(|entry| world.read(&entry.unwrap().path()));
+    assert!(kept.any(|text| text == cut), "what was taken out is in them");
+}
+
+#[test]
+fn s0_29_s3_06_disabling_the_bridge_brings_nothing_back_that_the_guard_took_out() {
+    let world = World::with(PHONE);
+    let before = text(&cdev());
+    world.write(&world.settings(), &before);
+    // The guard is the project's, cdev was the user's.
+    world.ok(&["install", "--scope", "local", "--replace"]);
+    let without = world.read(&world.settings());
+    assert!(!without.contains(".cdev/hooks/"), "{without}");
+    world.ok(&["claude-hook", "--disable"]);
+    assert_eq!(world.read(&world.settings()), without);
+    world.ok(&["claude-hook", "--enable"]);
+    world.ok(&["claude-hook", "--disable"]);
+    let now = world.read(&world.settings());
+    assert_eq!((count(&now, ".cdev/hooks/"), count(&now, "hookctl")), (0, 0), "{now}");
+    // Without the guard there, its place is still empty: said, with the way out, which works.
+    let done = world.ok(&["uninstall", "--scope", "local"]);
+    let file = world.settings().display().to_string();
+    let said = format!("Still without cdev: {file}; `hookctl uninstall --scope user` there");
+    assert!(done.out.contains(&said) && !done.out.contains("Still installed"), "{}", done.out);
+    world.ok(&["uninstall", "--scope", "user"]);
+    assert_eq!(world.read(&world.settings()), before);
+}
+
+#[test]
+fn s0_29_what_was_taken_out_of_a_file_goes_with_it() {
+    let world = World::with(PHONE);
+    world.write(&world.settings(), &text(&cdev()));
+    world.ok(&["install", "--replace"]);
+    fs::remove_file(world.settings()).unwrap();
+    world.ok(&["install"]);
+    let done = world.ok(&["uninstall"]);
+    assert!(!done.out.contains("brought back"), "{}", done.out);
+    assert!(!world.settings().exists());
+}
+
+#[test]
 fn s0_29_s3_57_user_and_project_files_are_both_replaced() {
     let world = World::with(&format!("{PHONE}{BRIDGE}"));
     let project = world.project().join(".claude/settings.json");

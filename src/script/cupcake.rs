@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value};
 
 use super::{Said, text};
-use crate::act::Outcome;
+use crate::act::{self, Outcome};
 use crate::event::{Event, Kind, KindSet};
 
 /// The events that it can read.
@@ -32,13 +32,16 @@ const NOT_EVALUATED: &str = "Policy evaluation failed";
 /// How much of a line of its log is kept, in characters.
 const LONGEST_LINE: usize = 300;
 
-/// Does this script run `cupcake eval`?
+/// Does this script run `cupcake eval`? Both words in one of its commands, behind wrappers or not.
 pub fn is_run_by(script: &str) -> bool {
-    let mut words = words(script).skip_while(|word| {
+    let is_program = |word: &&str| {
         let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-        name.strip_suffix(".exe").unwrap_or(name) != "cupcake"
-    });
-    words.any(|word| word == "eval")
+        name.strip_suffix(".exe").unwrap_or(name) == "cupcake"
+    };
+    script.split([';', '&', '|', '\n']).any(|command| {
+        let said = words(command).take_while(|word| !word.starts_with('#'));
+        said.skip_while(|word| !is_program(word)).any(|word| word == "eval")
+    })
 }
 
 /// Does it run it so that a failed evaluation shows in its exit status?
@@ -113,6 +116,11 @@ fn failure(event: &Event, outcome: &Outcome, said: &Said) -> Option<String> {
         outcome.ended()
     } else if outcome.stderr.contains(NOT_EVALUATED) {
         "its policies could not be evaluated".into()
+    } else if outcome.stderr.len() >= act::KEPT {
+        format!(
+            "its log, which may tell of a failure, is longer than the {} KiB that are read",
+            act::KEPT >> 10
+        )
     } else if text.is_empty() {
         "it printed nothing, not even `{}`".into()
     } else if !is_json && event.kind != Kind::PreCompact {
@@ -179,8 +187,16 @@ mod tests {
             assert!(is_run_by(script), "{script}");
         }
         assert!(is_strict("sh -c 'cupcake eval --strict'") && !is_strict("cupcake eval"));
-        for script in ["cupcake verify", "./cupcakes eval", "eval cupcake", "./hooks/check.sh", ""]
-        {
+        for script in [
+            "cupcake verify",
+            "./cupcakes eval",
+            "eval cupcake",
+            "./hooks/check.sh",
+            "",
+            "./hooks/check.sh # beside cupcake eval",
+            "command -v cupcake && eval \"$CHECK\"",
+            "cupcake verify; ./mine.sh eval",
+        ] {
             assert!(!is_run_by(script), "{script}");
         }
     }
@@ -254,6 +270,10 @@ mod tests {
         assert_eq!(ended(1, "{}").failure.unwrap(), "exit status 1");
         assert_eq!(ended(1, "").failure.unwrap(), "exit status 1");
         assert_eq!(ended(0, "{ }\n"), Said::default());
+        // A log whose end was not read may say the opposite of `{}`.
+        let stderr = "x".repeat(act::KEPT);
+        let long = Outcome { end: End::Exit(0), stdout: "{}".into(), stderr, ms: 1 };
+        assert!(read(&event, &long).failure.unwrap().contains("256 KiB"));
         let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;
         assert_eq!(ended(1, deny).verb, Some((Verb::Deny, "no".into())));
     }

@@ -250,8 +250,8 @@ pub fn replace(
 }
 
 /// Takes our entries out, of that role if one is named: the original bytes where nobody else wrote since and
-/// none of ours is left, else these entries and nothing more. What [`replace`] took out comes back where no
-/// role is named: the guard that does its work may be another file's.
+/// none of ours is left, else these entries and nothing more. When the last of ours goes, what [`replace`]
+/// took out comes back, but not with a bridge whose file never had the guard: that is another's.
 ///
 /// # Errors
 /// See [`Error`]; the file is then untouched.
@@ -273,7 +273,8 @@ pub fn uninstall(
             })?;
             let ours = file::hash(text.as_bytes());
             let untouched = record.as_ref().is_some_and(|record| record.written_sha256 == ours);
-            let still_out = |record: &Record| role.is_some() && !record.taken.is_empty();
+            let still_out =
+                |record: &Record| !record.taken.is_empty() && !brings_back(role, Some(record));
             let is_left = survey(&doc).is_ours() || record.as_ref().is_some_and(still_out);
             if let Some(mut record) = record.clone().filter(|_| is_left) {
                 if untouched {
@@ -305,10 +306,15 @@ pub fn uninstall(
     Ok(outcome)
 }
 
-/// Our entries out, of that role if one is named; if none is, those of others back.
+/// When the last of ours goes: do those of others come back?
+fn brings_back(role: Option<Role>, record: Option<&Record>) -> bool {
+    role.is_none() || record.is_some_and(|record| !record.events.is_empty())
+}
+
+/// Our entries out, of that role if one is named; with the last of them, those of others back.
 fn undo(doc: &mut Doc, role: Option<Role>, record: Option<&Record>) -> Result<Vec<Change>, Fault> {
     let mut changes = hooks::strip(doc, role, record.map(|record| &record.created))?;
-    if role.is_none() {
+    if !survey(doc).is_ours() && brings_back(role, record) {
         let taken = record.map(|record| record.taken.as_slice()).unwrap_or_default();
         changes.extend(others::put_back(doc, taken)?);
     }
