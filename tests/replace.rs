@@ -346,6 +346,29 @@ fn s0_29_s3_06_disabling_the_bridge_brings_nothing_back_that_the_guard_took_out(
 }
 
 #[test]
+fn s0_29_only_the_state_that_knows_the_way_back_takes_it() {
+    let world = World::with(PHONE);
+    let before = text(&cdev());
+    world.write(&world.settings(), &before);
+    let state = world.home().join("other");
+    let state = state.to_str().unwrap();
+    world.ok(&["install", "--replace", "--state", state]);
+    let written = world.read(&world.settings());
+    for args in [&["uninstall"][..], &["install"], &["install", "--replace"]] {
+        let done = world.run(args);
+        assert_eq!(done.code, 2, "{args:?}: {}", done.out);
+        assert!(done.err.contains(&format!("with `--state {state}`")), "{}", done.err);
+        assert_eq!(world.read(&world.settings()), written);
+    }
+    // Without it, there is nothing to wait for.
+    world.ok(&["uninstall", "--state", state]);
+    assert_eq!(world.read(&world.settings()), before);
+    world.ok(&["install", "--replace", "--state", state]);
+    fs::remove_dir_all(state).unwrap();
+    assert!(world.ok(&["uninstall"]).out.contains("the note of this install is lost"));
+}
+
+#[test]
 fn s0_29_what_was_taken_out_of_a_file_goes_with_it() {
     let world = World::with(PHONE);
     world.write(&world.settings(), &text(&cdev()));

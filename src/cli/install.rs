@@ -81,6 +81,9 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
         return Ok(Exit::Found);
     }
 
+    if let Some(why) = others::noted_elsewhere(context, &place) {
+        bail!("{why}");
+    }
     let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
     let take = if args.replace { others::served(&config) } else { Vec::new() };
     let (paths, file) = (&context.paths, &place.file);

@@ -2,12 +2,14 @@
 //! and how to end that.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::scope::{self, Place};
 use super::{Context, visible};
 use crate::config::{Config, Source};
+use crate::paths::Paths;
 use crate::rule::file::Remote;
 use crate::settings;
 use crate::settings::file::Target;
@@ -151,6 +153,24 @@ impl Found {
         };
         format!("{}\n{instead}", self.who())
     }
+}
+
+/// The refusal to edit a file whose entries were written with another state directory, which alone knows
+/// what to bring back.
+pub(super) fn noted_elsewhere(context: &Context, place: &Place) -> Option<String> {
+    let survey = settings::read(&place.file).ok().flatten()?.survey;
+    let key = Target::find(&place.file).ok()?.real.display().to_string();
+    let knows = |dir: &&str| {
+        let paths = Paths { state: PathBuf::from(dir), ..context.paths.clone() };
+        let has = |records: &Records| records.files.get(&key).is_some_and(|r| !r.taken.is_empty());
+        paths.state != context.paths.state && has(&Records::load(&paths))
+    };
+    let dir = survey.own.iter().filter_map(|own| own.option("--state")).find(knows)?;
+    Some(format!(
+        "{} was installed with `--state {dir}`, which knows what `install --replace` took out: say \
+         that again. The file was left as it is.",
+        place.file.display()
+    ))
 }
 
 /// What was taken out here for a server that the config no longer names: nobody does it now.

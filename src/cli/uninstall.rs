@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 
 use super::args::{Scope, UninstallArgs};
 use super::install::{by_program, diff, refuse, removed};
+use super::others::noted_elsewhere;
 use super::{Context, Exit, complain, print, scope, visible};
 use crate::env;
 use crate::settings::record::Records;
@@ -50,6 +51,11 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
     let mut failed = false;
     let mut found = false;
     for place in &places {
+        if let Some(why) = noted_elsewhere(context, place) {
+            complain(&format!("error: {why}"));
+            failed = true;
+            continue;
+        }
         let read = settings::read(&place.file).ok().flatten();
         let bridges = read.map_or(0, |read| read.survey.bridge.len());
         let outcome = match settings::uninstall(&context.paths, &place.file, None, mode) {
