@@ -147,7 +147,10 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
 
 /// Says on stderr what may keep the guard from working.
 fn warn(context: &Context, args: &InstallArgs, command: &str, file: &Path) -> Result<()> {
-    let read = settings::read(file)?.context("the file is gone again")?;
+    let Some(read) = settings::read(file)? else {
+        complain(&format!("warning: {} is gone again: somebody else took it away", file.display()));
+        return Ok(());
+    };
     for invalid in read.survey.invalid {
         let cost = match invalid.fatal {
             true => "the agent drops this WHOLE file over an entry of somebody else",

@@ -38,7 +38,7 @@ pub fn is_run_by(script: &str) -> bool {
         let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
         name.strip_suffix(".exe").unwrap_or(name) == "cupcake"
     };
-    script.split([';', '&', '|', '\n']).any(|command| {
+    script.replace("\\\n", " ").split([';', '&', '|', '\n']).any(|command| {
         let said = words(command).take_while(|word| !word.starts_with('#'));
         said.skip_while(|word| !is_program(word)).any(|word| word == "eval")
     })
@@ -183,6 +183,7 @@ mod tests {
             "timeout 5 /opt/bin/cupcake --log-level error eval --strict",
             "cd x && \"$HOME/bin/cupcake\" eval",
             "C:\\bin\\cupcake.exe eval",
+            "set -e\nexec cupcake \\\n  eval --strict",
         ] {
             assert!(is_run_by(script), "{script}");
         }
