@@ -56,7 +56,11 @@ impl Options {
                         .and_then(|port| port.to_str()?.parse().ok())
                         .filter(|port| *port > 0);
                 }
-                "--dir" => options.flags.dir = value().map(|dir| whole(dir.as_ref())),
+                // None at all is the default's, not the directory that this happens to run in.
+                "--dir" => {
+                    let dir = value().filter(|dir| !dir.is_empty());
+                    options.flags.dir = dir.map(|dir| whole(dir.as_ref()));
+                }
                 "--config" => options.config = value().map(PathBuf::from),
                 "--state" => options.state = value().map(PathBuf::from),
                 _ => {}
@@ -86,7 +90,7 @@ pub fn main(agent: &'static str, args: impl IntoIterator<Item = OsString>) -> u8
             time: format!("{:.3}", jiff::Timestamp::now()),
             agent: agent.into(),
             decision: "failed".into(),
-            notes: vec![format!("not told: {why}")],
+            notes: vec![why],
             ..journal::Line::default()
         };
         journal::append(&paths.journal(), &Default::default(), line);
@@ -129,6 +133,8 @@ mod tests {
         assert_eq!(of("--what --port=4000 --dir=/x"), flags(Some(4000), "/x"));
         assert_eq!(of("--port no --state /s"), Flags::default());
         assert!(of("--dir x").dir.is_some_and(|dir| dir.is_absolute() && dir.ends_with("x")));
-        assert_eq!(of("--dir"), Flags::default());
+        for none in ["--dir", "--dir=", "--dir "] {
+            assert_eq!(of(none), Flags::default(), "{none}");
+        }
     }
 }

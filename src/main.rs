@@ -1,6 +1,7 @@
 //! hookctl: argv only. `hook`, or no argument while stdin is no terminal, goes straight to the
 //! hook path, `claude-hook` and its kin straight to a bridge; everything else goes through clap.
 
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
@@ -11,20 +12,40 @@ mod alloc;
 #[global_allocator]
 static ALLOCATOR: alloc::Allocator = alloc::Allocator;
 
+/// What every command takes, each with a value: they may stand before it.
+const GLOBAL: [&str; 3] = ["--config", "--state", "--color"];
+
 fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1).peekable();
-    let hook = match args.peek() {
+    let mut args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let at = command(&args);
+    let rest = args.get(at..).unwrap_or_default();
+    let hook = match rest.first() {
         // `hookctl hook --help` is a question of people.
-        Some(first) => {
-            first == "hook" && !std::env::args_os().any(|arg| arg == "--help" || arg == "-h")
-        }
-        None => !std::io::stdin().is_terminal(),
+        Some(first) => first == "hook" && !rest.iter().any(|arg| arg == "--help" || arg == "-h"),
+        None => args.is_empty() && !std::io::stdin().is_terminal(),
     };
-    if hook {
-        ExitCode::from(hookctl::hook::main(args.skip(1)))
-    } else if let Some(agent) = hookctl::forward::agent(std::env::args_os().skip(1)) {
-        ExitCode::from(hookctl::forward::main(agent, args.skip(1)))
-    } else {
-        hookctl::cli::main(std::env::args_os())
+    let bridge = if hook { None } else { hookctl::forward::agent(rest.iter().cloned()) };
+    if !hook && bridge.is_none() {
+        return hookctl::cli::main(std::env::args_os());
     }
+    if at < args.len() {
+        args.remove(at);
+    }
+    ExitCode::from(match bridge {
+        Some(agent) => hookctl::forward::main(agent, args),
+        None => hookctl::hook::main(args),
+    })
+}
+
+/// Where the command is among the arguments.
+fn command(args: &[OsString]) -> usize {
+    let mut at = 0;
+    while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
+        let flag = arg.split_once('=').map_or(arg, |(flag, _)| flag);
+        if !GLOBAL.contains(&flag) {
+            break;
+        }
+        at += if flag == arg { 2 } else { 1 };
+    }
+    at
 }

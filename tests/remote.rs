@@ -28,6 +28,8 @@ mod manage;
 mod matrix;
 #[path = "remote/memory.rs"]
 mod memory;
+#[path = "remote/odd.rs"]
+mod odd;
 #[path = "remote/opa.rs"]
 mod opa;
 #[path = "remote/privacy.rs"]

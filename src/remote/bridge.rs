@@ -14,12 +14,14 @@ use super::reply::Reply;
 use super::secret::Credentials;
 use super::sender::Report;
 use super::spool::Message;
-use super::{Dialect, Request, at_home, http, told};
+use super::{Dialect, Request, at_home, http, privacy, told};
 use crate::env;
 use crate::event::Event;
 use crate::paths::Paths;
+use crate::payload;
+use crate::redact;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::Url;
+use crate::rule::file::remote::{Send, Url};
 
 use self::files::{Files, Place};
 use self::json::Json;
@@ -258,7 +260,7 @@ fn keep(
     let length = message.body.encode_utf16().count();
     let about = json!({ "path": route(request.event.agent).name, "dataLength": length });
     files.add_error(error("http_send_failed", &failed.message, failed.code, Some(about)))?;
-    let mut event = match Json::parse(&message.body) {
+    let mut event = match Json::parse_in(&message.body, 1) {
         Some(object @ Json::Object(_)) => object,
         other => {
             if other.is_none() {
@@ -311,10 +313,12 @@ fn places(remote: &Remote, home: &Path, root: &Path, route: &Route) -> Vec<Place
         return vec![Place { dir: at_home(dir, home), shared: false }];
     }
     let mut out = vec![Place { dir: home.join(route.dir), shared: false }];
-    let temporary: PathBuf = env::temporary().join(".a24z-hooks");
-    let inside = root.parent().is_some() && temporary.starts_with(root);
-    if temporary.is_absolute() && !inside {
-        out.push(Place { dir: temporary, shared: true });
+    // A repository's settings can set that variable: what counts is where it leads.
+    if let Ok(temporary) = env::temporary().canonicalize() {
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+        if root.parent().is_none() || !temporary.starts_with(root) {
+            out.push(Place { dir: temporary.join(".a24z-hooks"), shared: true });
+        }
     }
     out
 }
@@ -345,6 +349,18 @@ pub(super) fn drain(
     report
 }
 
+/// What is sent of an event in a file, which another program may have written: never a secret.
+fn shown(event: &Json) -> Vec<u8> {
+    let text = event.compact().into_bytes();
+    let Ok(mut object) = payload::parse(&text) else {
+        return privacy::text(&text, Send::Full).into_bytes();
+    };
+    match redact::fields(&mut object) {
+        true => serde_json::to_vec(&object).unwrap_or_default(),
+        false => text,
+    }
+}
+
 fn drain_file(
     files: &Files,
     remote: &Remote,
@@ -364,7 +380,7 @@ fn drain_file(
         if gone {
             return true;
         }
-        let came = post(remote, &request(), event.compact().as_bytes());
+        let came = post(remote, &request(), &shown(event));
         if let Err(failed) = &came {
             gone = !failed.answered;
             report.why.clone_from(&failed.message);

@@ -111,7 +111,7 @@ impl Spool {
     /// # Errors
     /// Why it is not kept.
     pub fn put(&self, message: &Message) -> Result<usize, String> {
-        let bytes = serde_json::to_vec(message).unwrap_or_default();
+        let bytes = serde_json::to_vec(message).map_err(|why| format!("no message: {why}"))?;
         if bytes.len() > self.largest {
             return Err(format!("it is larger than {} MiB", self.largest >> 20));
         }

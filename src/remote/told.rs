@@ -2,6 +2,7 @@
 //! and put where the sender finds them. A bridge is told of what nobody could judge as well, and of what
 //! came by its own hook.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -124,7 +125,7 @@ impl Told {
             }
             let cause = match spool.put(&self.message(*layer, remote)) {
                 Ok(0) => String::new(),
-                Ok(gone) => format!("the spool is full: its oldest were dropped: {gone}"),
+                Ok(gone) => full(gone),
                 Err(why) => format!("not told: {why}"),
             };
             let outcome = if cause.starts_with("not") { "failed" } else { "queued" };
@@ -143,7 +144,7 @@ impl Told {
             claim.done(b"told");
         }
         if send && let Err(error) = sender::start(&self.paths) {
-            line.notes.push(format!("no sender could be started: {error}; run `hookctl flush`"));
+            line.notes.push(no_sender(&error));
         }
     }
 
@@ -171,7 +172,7 @@ impl Told {
 /// Hands on what came in at a bridge's own hook: nobody judges it, and nobody waits for it.
 ///
 /// # Errors
-/// Why neither the listener nor a file nor the spool has it.
+/// Why neither the listener nor a file nor the spool has it, or others are lost for it, or wait longer.
 pub fn forward(
     agent: &'static str,
     flags: Flags,
@@ -205,17 +206,26 @@ pub fn forward(
         ..Message::default()
     };
     let spool = Spool::of(&paths.spool(), Layer::User, &remote.name, &root).for_events();
-    match spool.put(&message) {
-        // Where no sender can be started, the next event's takes it along.
-        Ok(_) if spool.is_idle() => {
-            let _ = sender::start(paths);
-            Ok(())
+    let gone = match spool.put(&message) {
+        Ok(gone) => gone,
+        Err(why) => {
+            let delivered = sender::deliver(&message, &flags, paths).map(drop);
+            return delivered.map_err(|error| format!("not told: {error}; {why}"));
         }
-        Ok(_) => Ok(()),
-        Err(why) => sender::deliver(&message, &flags, paths)
-            .map(drop)
-            .map_err(|error| format!("{error}; {why}")),
+    };
+    if spool.is_idle() {
+        // The next event's takes it along.
+        sender::start(paths).map_err(|error| no_sender(&error))?;
     }
+    if gone > 0 { Err(full(gone)) } else { Ok(()) }
+}
+
+fn full(gone: usize) -> String {
+    format!("the spool is full: its oldest were dropped: {gone}")
+}
+
+fn no_sender(error: &io::Error) -> String {
+    format!("no sender could be started: {error}; run `hookctl flush`")
 }
 
 fn body(request: &Request, remote: &Remote) -> String {

@@ -384,3 +384,21 @@ fn a_file_of_somebody_else_is_taken_over_or_set_aside() {
     let aside = names.map(|name| name.into_string().unwrap()).find(|n| n.contains(".corrupt-"));
     assert_eq!(fs::read_to_string(dir.join(aside.unwrap())).unwrap(), "[{\"a\":1},");
 }
+
+/// The package's own hook takes no secret out.
+#[test]
+fn no_secret_of_another_programs_file_is_sent() {
+    let server = Server::start(vec![ok(TAKEN)]);
+    let home = Home::new(&bridge(&server.url, ""));
+    fs::create_dir_all(default_dir(&home)).unwrap();
+    let secret = "curl -H 'Authorization: Bearer abcdef123456' x.org";
+    let deep = format!("{}\"{secret}\"{}", "{\"a\":".repeat(150), "}".repeat(150));
+    let theirs = format!("[{},{deep},{{\"b\":1.0,\"a\":\"\\ud800\"}}]", bash(secret));
+    fs::write(file(&default_dir(&home)), theirs).unwrap();
+    assert_eq!(home.flush(), (0, "x: 3 sent\n".into()));
+    let bodies: Vec<String> =
+        server.seen().iter().map(|seen| String::from_utf8_lossy(&seen.body).into()).collect();
+    assert!(bodies[..2].iter().all(|body| body.contains("x.org")), "{bodies:?}");
+    assert!(!bodies.concat().contains("abcdef123456"), "{bodies:?}");
+    assert_eq!(bodies[2], r#"{"b":1,"a":"\ud800"}"#);
+}

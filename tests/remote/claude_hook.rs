@@ -8,12 +8,12 @@ use super::bridge::{EVENT, Listener, TAKEN, bridge, call, default_dir, elements,
 use super::*;
 
 /// The port of an address that somebody listens at, or nobody.
-fn port(url: &str) -> String {
+pub(super) fn port(url: &str) -> String {
     url.trim_start_matches("http://127.0.0.1:").split('/').next().unwrap().into()
 }
 
 /// As an agent runs it: it says nothing, whatever happens.
-fn silent(output: &Output) {
+pub(super) fn silent(output: &Output) {
     let said = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
     assert_eq!((output.status.code(), said.concat().as_str()), (Some(0), ""));
 }

@@ -130,10 +130,16 @@ fn write(path: &Path, all: &[Json]) -> Result<(), String> {
     })
 }
 
-/// A file that only its owner may read.
+/// A file that only its owner may read. What a link points to is somebody else's: the directory may be one
+/// that a repository brings along.
 fn private(path: &Path, new: bool) -> io::Result<File> {
     let mut options = private_file();
     options.write(true).create(true).truncate(new);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    }
     options.open(path)
 }
 

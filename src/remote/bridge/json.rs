@@ -24,8 +24,13 @@ pub(super) enum Json {
 impl Json {
     /// What JavaScript reads from the text; None where it is no JSON, or too deep.
     pub(super) fn parse(text: &str) -> Option<Json> {
+        Json::parse_in(text, 0)
+    }
+
+    /// What it reads of a text that will stand so deep in a file.
+    pub(super) fn parse_in(text: &str, depth: usize) -> Option<Json> {
         let mut reader = Reader { text, at: 0 };
-        let value = reader.value(0)?;
+        let value = reader.value(depth)?;
         reader.blanks();
         (reader.at == text.len()).then_some(value)
     }
