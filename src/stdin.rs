@@ -1,7 +1,9 @@
 //! What an agent writes to a hook's stdin: read in time, whatever the agent does.
 
 use std::io;
-use std::time::{Duration, Instant};
+#[cfg(unix)]
+use std::time::Duration;
+use std::time::Instant;
 
 /// An agent that says nothing more for this long has said everything.
 #[cfg(unix)]

@@ -162,8 +162,11 @@ impl Place {
             return Err(io::Error::other("others can read or write it"));
         }
         let probe = self.dir.join(format!(".write-test-{}", std::process::id()));
-        private(&probe, true)?;
-        match fs::remove_file(probe) {
+        // A full disk still makes empty files.
+        let written = private(&probe, true).and_then(|mut file| file.write_all(b"test"));
+        let removed = fs::remove_file(probe);
+        written?;
+        match removed {
             // Of the sender's threads another was faster.
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),

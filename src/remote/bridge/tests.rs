@@ -56,7 +56,7 @@ fn what_node_does_not_read_is_no_json() {
 fn what_is_read_can_be_read_again_in_its_file() {
     let deep = |depth: usize| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
     let read = |depth| Json::parse_in(&deep(depth), 1);
-    let deepest = (100..300).filter_map(read).last().unwrap();
+    let deepest = (100..300).filter_map(read).next_back().unwrap();
     assert!(Json::parse(&Json::Array(vec![deepest]).pretty(0)).is_some());
 }
 
