@@ -71,13 +71,18 @@ pub struct Spool {
 impl Spool {
     /// In that directory, the spool of a server of one project's files, or of the user's and the administrator's.
     pub fn of(spools: &Path, layer: Layer, remote: &str, root: &Path) -> Spool {
-        let mut name = remote.to_string();
-        if layer.is_project() {
-            // No name has a dot.
-            let hash = trust::hash(root.to_string_lossy().as_bytes());
-            name = format!("{name}.{}", &hash[..8]);
+        let spool = Spool { dir: spools.join(remote), largest: LARGEST };
+        match layer.is_project() {
+            true => spool.apart(&root.to_string_lossy()),
+            false => spool,
         }
-        Spool { dir: spools.join(name), largest: LARGEST }
+    }
+
+    /// The one of another server with that name: what one does not take keeps no other waiting.
+    pub fn apart(self, by: &str) -> Spool {
+        // No name has a dot.
+        let dir = self.dir.with_extension(&trust::hash(by.as_bytes())[..8]);
+        Spool { dir, ..self }
     }
 
     /// The same for whole events, however large.

@@ -205,7 +205,8 @@ pub fn forward(
         bridge: Some(flags.clone()),
         ..Message::default()
     };
-    let spool = Spool::of(&paths.spool(), Layer::User, &remote.name, &root).for_events();
+    let spool = Spool::of(&paths.spool(), Layer::User, &remote.name, &root);
+    let spool = spool.apart(&format!("{flags:?}")).for_events();
     let gone = match spool.put(&message) {
         Ok(gone) => gone,
         Err(why) => {

@@ -190,8 +190,9 @@ fn b6_what_is_no_json_is_posted_as_it_is_or_kept_raw() {
         assert_eq!(server.seen_when(at + 1)[at].body, text.as_bytes());
     }
     assert!(!default_dir(&home).exists());
+    let nobody = port(&Server::nobody());
     for text in texts {
-        silent(&home.run(&["claude-hook", "--port", &port(&Server::nobody())], text));
+        silent(&home.run(&["claude-hook", "--port", &nobody], text));
     }
     raw(&home, &texts);
 }

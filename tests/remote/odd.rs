@@ -56,13 +56,31 @@ fn s3_08_what_a_full_spool_loses_is_in_the_journal() {
     let home = Home::new("");
     silent(&home.run(&["claude-hook", "--port", "1"], "{}"));
     elements(&file(&default_dir(&home)), 1);
-    let spool = home.path().join(".local/state/hookctl/spool/@claude-hook");
+    let spool = fs::read_dir(home.state().join("spool")).unwrap().flatten().next().unwrap().path();
     // Somebody sends, and takes long.
     let lock = fs::File::open(spool.join("lock")).unwrap();
     lock.lock().unwrap();
     (0..1000).for_each(|n| fs::write(spool.join(format!("{n:04}.json")), "").unwrap());
     silent(&home.run(&["claude-hook", "--port", "1"], "{}"));
     assert!(home.journal().contains("oldest were dropped: 1"), "{}", home.journal());
+}
+
+#[test]
+fn s3_08_what_one_directory_does_not_take_keeps_no_other_waiting() {
+    let home = Home::new("");
+    fs::write(home.path().join("f"), "").unwrap();
+    for (count, dir) in [(1, "~/f"), (1, "~/good")] {
+        silent(&home.run(&["claude-hook", "--port", "1", "--dir", dir], "{}"));
+        let end = Instant::now() + Duration::from_secs(20);
+        while !home.journal().contains("/f: ") && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(home.waiting().len() >= count, "{}", home.journal());
+    }
+    elements(&file(&home.path().join("good")), 1);
+    assert_eq!(home.waiting().len(), 1);
+    let (code, said) = home.flush();
+    assert!(code == 1 && said.starts_with("@claude-hook: 1 kept: "), "{said}");
 }
 
 /// A repository's settings can set variables for hooks.
