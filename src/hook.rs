@@ -62,7 +62,7 @@ impl Options {
                 options.debug = true;
                 continue;
             }
-            let known = ["--agent", "--event", "--config", "--state", "--timeout"];
+            let known = ["--agent", "--event", "--config", "--state", "--timeout", "--color"];
             let (flag, inline) = match text.split_once('=') {
                 Some((flag, value)) => (flag.to_string(), Some(value.into())),
                 None => (text.clone(), None),
@@ -87,6 +87,8 @@ impl Options {
                 "--event" => options.event = Some(string),
                 "--config" => options.config = Some(PathBuf::from(value)),
                 "--state" => options.state = Some(PathBuf::from(value)),
+                // Of every command; an answer has none.
+                "--color" => {}
                 _ => match string.parse::<f64>() {
                     Ok(seconds) if seconds > 0.0 => options.timeout = Some(seconds),
                     _ => options.unknown.push(format!("--timeout {string}")),

@@ -1,4 +1,4 @@
-//! hookctl: argv only. `hook`, or no argument while stdin is no terminal, goes straight to the
+//! hookctl: argv only. `hook`, or no command while stdin is no terminal, goes straight to the
 //! hook path, `claude-hook` and its kin straight to a bridge; everything else goes through clap.
 
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     let hook = match rest.first() {
         // `hookctl hook --help` is a question of people.
         Some(first) => first == "hook" && !rest.iter().any(|arg| arg == "--help" || arg == "-h"),
-        None => args.is_empty() && !std::io::stdin().is_terminal(),
+        None => !std::io::stdin().is_terminal(),
     };
     let bridge = if hook { None } else { hookctl::forward::agent(rest.iter().cloned()) };
     if !hook && bridge.is_none() {

@@ -46,8 +46,12 @@ fn s3_08_options_before_the_command_change_nothing() {
     let run = |more: &[&str], text: &str| home.run(&[&state[..], more].concat(), text);
     silent(&run(&["claude-hook", "--port", &port(&server.url)], EVENT));
     assert!(server.seen_when(1)[0].body == EVENT.as_bytes());
-    let output = run(&["hook"], &bash("rm -rf /").to_string());
-    assert_eq!(verdict(&answer_of(&output)).0, "deny");
+    // Without a command it is the guard's, as nobody types there.
+    for more in [&["hook"][..], &["--color", "never", "hook"], &[]] {
+        let output = run(more, &bash("rm -rf /").to_string());
+        assert_eq!(verdict(&answer_of(&output)).0, "deny", "{more:?}");
+        assert!(output.stderr.is_empty(), "{output:?}");
+    }
     assert!(home.path().join("s/journal.jsonl").exists());
 }
 
