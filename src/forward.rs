@@ -87,11 +87,9 @@ pub fn main(agent: &'static str, args: impl IntoIterator<Item = OsString>) -> u8
     let Ok(paths) = Paths::find(options.config, options.state) else { return 0 };
     if let Err(why) = told::forward(agent, options.flags, &input, &paths) {
         let line = journal::Line {
-            time: format!("{:.3}", jiff::Timestamp::now()),
-            agent: agent.into(),
             decision: "failed".into(),
             notes: vec![why],
-            ..journal::Line::default()
+            ..journal::Line::new(agent)
         };
         journal::append(&paths.journal(), &Default::default(), line);
     }

@@ -289,10 +289,8 @@ fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judg
 
 fn new_line(agent: &dyn Agent, start: Instant) -> journal::Line {
     journal::Line {
-        time: format!("{:.3}", jiff::Timestamp::now()),
-        agent: agent.id().into(),
         ms: (start.elapsed().as_secs_f64() * 1e6).round() / 1e3,
-        ..journal::Line::default()
+        ..journal::Line::new(agent.id())
     }
 }
 

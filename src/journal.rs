@@ -84,6 +84,12 @@ pub struct Remote {
 }
 
 impl Line {
+    /// A line of now.
+    pub fn new(agent: &str) -> Line {
+        let time = format!("{:.3}", jiff::Timestamp::now());
+        Line { time, agent: agent.into(), ..Line::default() }
+    }
+
     /// Does `what` lack a part of the call: was it cut, or a secret taken out?
     pub fn is_partial(&self) -> bool {
         self.what.ends_with(CUT) || self.what.contains(redact::MASK)

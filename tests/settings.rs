@@ -558,17 +558,18 @@ proptest! {
     }
 }
 
+/// The examples of that directory.
+fn inputs(dir: &str) -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(dir);
+    let files = fs::read_dir(&dir).unwrap().flatten().map(|entry| entry.path());
+    files.filter(|path| path.extension().is_some_and(|end| end == "in")).collect()
+}
+
 #[test]
 fn the_examples_become_what_is_written_beside_them() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/settings");
-    let mut count = 0;
-    for entry in fs::read_dir(&dir).unwrap().flatten() {
-        let input = entry.path();
-        if input.extension().is_none_or(|end| end != "in") {
-            continue;
-        }
-        count += 1;
-        let before = fs::read_to_string(&input).unwrap();
+    let inputs = inputs("tests/settings");
+    for input in &inputs {
+        let before = fs::read_to_string(input).unwrap();
         let mut doc = Doc::new(&before).unwrap();
         let wanted = wanted(&[Kind::PreToolUse, Kind::Stop]);
         let created = hooks::creates(&doc, &doc, &wanted);
@@ -581,21 +582,15 @@ fn the_examples_become_what_is_written_beside_them() {
         hooks::strip(&mut doc, None, Some(&created)).unwrap();
         assert_eq!(doc.text(), before, "{}", input.display());
     }
-    assert!(count >= 8, "{count}");
+    assert!(inputs.len() >= 8, "{}", inputs.len());
 }
 
 #[test]
 fn s0_29_s3_57_the_examples_of_other_programs_are_replaced_and_come_back() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/settings/replace");
-    let mut count = 0;
-    for entry in fs::read_dir(&dir).unwrap().flatten() {
-        let input = entry.path();
-        if input.extension().is_none_or(|end| end != "in") {
-            continue;
-        }
-        count += 1;
+    let inputs = inputs("tests/settings/replace");
+    for input in &inputs {
         let name = input.display();
-        let before = fs::read_to_string(&input).unwrap();
+        let before = fs::read_to_string(input).unwrap();
         let place = place();
         put(&place.file, &before);
         let outcome = replace(&place, &[Kind::PreToolUse, Kind::Stop]);
@@ -622,7 +617,7 @@ fn s0_29_s3_57_the_examples_of_other_programs_are_replaced_and_come_back() {
         settings::uninstall(&place.paths, &place.file, None, MODE).unwrap();
         assert_eq!(meaning(&fs::read_to_string(&place.file).unwrap()), bare, "{name}");
     }
-    assert!(count >= 7, "{count}");
+    assert!(inputs.len() >= 7, "{}", inputs.len());
 }
 
 #[test]

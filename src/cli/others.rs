@@ -159,7 +159,7 @@ impl Found {
 /// what to bring back.
 pub(super) fn noted_elsewhere(context: &Context, place: &Place) -> Option<String> {
     let survey = settings::read(&place.file).ok().flatten()?.survey;
-    let key = Target::find(&place.file).ok()?.real.display().to_string();
+    let key = Target::find(&place.file).ok()?.record_key();
     let knows = |dir: &&str| {
         let paths = Paths { state: PathBuf::from(dir), ..context.paths.clone() };
         let has = |records: &Records| records.files.get(&key).is_some_and(|r| !r.taken.is_empty());
@@ -178,7 +178,7 @@ pub(super) fn unserved(context: &Context, config: &Config, records: &Records) ->
     let mut notes = Vec::new();
     for place in scope::places(context) {
         let Ok(target) = Target::find(&place.file) else { continue };
-        let Some(record) = records.files.get(&target.real.display().to_string()) else { continue };
+        let Some(record) = records.files.get(&target.record_key()) else { continue };
         for program in KNOWN.iter().filter(|program| server(config, program).is_none()) {
             if record.taken.iter().any(|taken| taken.program == program.name) {
                 let name = program.name;

@@ -110,7 +110,7 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
     for (file, record) in Records::load(&context.paths).files {
         if !places.iter().any(|place| {
             settings::file::Target::find(&place.file)
-                .is_ok_and(|target| target.real.display().to_string() == file)
+                .is_ok_and(|target| target.record_key() == file)
         }) {
             let read = settings::read(Path::new(&file));
             // One that cannot be read may be.

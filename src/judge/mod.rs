@@ -36,6 +36,8 @@ const LARGEST_VARIABLE: usize = 100 << 10;
 /// How much of a context file is told, in bytes.
 const LARGEST_CONTEXT: usize = 256 << 10;
 
+/// How the note begins of a server that would be asked, where nobody is.
+pub const WOULD_ASK: &str = "would ask";
 /// Why a stop is not blocked again.
 const BLOCKED_ONCE: &str = "the stop was blocked once already";
 

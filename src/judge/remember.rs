@@ -12,7 +12,8 @@ use crate::remote::reply::Reply;
 use crate::verdict::Verb;
 
 impl Judge<'_> {
-    /// What is remembered of each of these calls to a human; `changed`: of no human has seen the input.
+    /// What is remembered of each of these calls to a human; `changed`: no human has seen
+    /// the input.
     pub(super) fn recall(
         &self,
         wanted: &[Wanted<'_, '_>],

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Allowed, BLOCKED_ONCE, Judge};
+use super::{Allowed, BLOCKED_ONCE, Judge, WOULD_ASK};
 use crate::engine::Match;
 use crate::event::Kind;
 use crate::journal;
@@ -18,9 +18,6 @@ use crate::rule::file::Remote;
 use crate::rule::file::remote::Dialect;
 use crate::rule::{Layer, Otherwise, Rule};
 use crate::verdict::Verb;
-
-/// What servers say in a journal when they are not asked, but would be.
-const WOULD: &str = "would ask";
 
 /// A server and on whose behalf it is asked: the rules, strongest layer first.
 pub(super) struct Wanted<'a, 'r> {
@@ -69,8 +66,7 @@ impl<'a> Judge<'a> {
         let recalls = self.recall(&wanted, matches, changed);
         let open = wanted.iter().zip(&recalls).filter(|(_, recall)| recall.said.is_none());
         let remotes: Vec<&Remote> = open.map(|(one, _)| one.remote).collect();
-        let request = Arc::new(self.request());
-        let mut answers = remote::ask(&request, &remotes, self.world.paths).into_iter();
+        let mut answers = self.ask(&remotes).into_iter();
         // What of the voices so far only local rules and scripts said.
         let local = self.voices.len();
         let mut input: Option<(&Rule, Map<String, Value>)> = None;
@@ -80,9 +76,7 @@ impl<'a> Judge<'a> {
             let Some(&rule) = one.rules.first() else { continue };
             let reply = match self.remembered(one, recall) {
                 Some(reply) => Ok(reply),
-                None => answers.next().map_or(Err(String::new()), |asked| {
-                    let read = |body: &String| remote::read(one.remote, &request, body);
-                    let reply = asked.outcome.as_ref().map_err(String::clone).and_then(read);
+                None => answers.next().map_or(Err(String::new()), |(asked, reply)| {
                     self.record(one.remote, &asked, reply.as_ref());
                     reply
                 }),
@@ -225,7 +219,7 @@ impl<'a> Judge<'a> {
                 continue;
             }
             if self.world.dry {
-                self.note_once(format!("{WOULD}: [remote.{name}]"));
+                self.note_once(format!("{WOULD_ASK}: [remote.{name}]"));
             } else if let Some(known) = out.iter_mut().find(|one| one.remote.name == *name) {
                 known.rules.push(rule);
             } else {
@@ -237,10 +231,21 @@ impl<'a> Judge<'a> {
         out
     }
 
-    fn request(&self) -> Request {
+    /// What came of each, and what it says. The event is only copied where somebody is asked.
+    fn ask(&self, remotes: &[&Remote]) -> Vec<(Asked, Result<Reply, String>)> {
+        if remotes.is_empty() {
+            return Vec::new();
+        }
         let bytes = self.world.stdin.to_vec();
         let (deadline, paths) = (self.world.deadline, self.world.paths);
-        Request::new(self.event.clone(), bytes, deadline, paths)
+        let request = Arc::new(Request::new(self.event.clone(), bytes, deadline, paths));
+        let answers = remote::ask(&request, remotes, paths);
+        let read = |(asked, remote): (Asked, &&Remote)| {
+            let body = asked.outcome.as_ref().map_err(String::clone);
+            let reply = body.and_then(|body| remote::read(remote, &request, body));
+            (asked, reply)
+        };
+        answers.into_iter().zip(remotes).map(read).collect()
     }
 
     /// A human is asked once about a call: before it is made, where that is wanted.

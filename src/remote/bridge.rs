@@ -140,7 +140,7 @@ impl Failed {
         let host = host.replace("localhost", "127.0.0.1");
         let coded = |message: String, code| Failed { code: Some(code), ..Failed::new(message) };
         match cause {
-            "connection refused" => Failed {
+            http::REFUSED => Failed {
                 elsewhere: true,
                 ..coded(format!("connect ECONNREFUSED {host}"), "ECONNREFUSED")
             },

@@ -231,12 +231,10 @@ impl<'a> Run<'a> {
                 }
                 Err(why) => {
                     let line = journal::Line {
-                        time: format!("{:.3}", jiff::Timestamp::now()),
-                        agent: "hookctl".into(),
                         event: message.event.clone(),
                         decision: "failed".into(),
                         notes: vec![format!("message {} to {}: {why}", message.id, remote.name)],
-                        ..journal::Line::default()
+                        ..journal::Line::new("hookctl")
                     };
                     journal::append(&self.paths.journal(), &config.journal, line);
                     Err(why)
@@ -267,8 +265,6 @@ impl<'a> Run<'a> {
         };
         let note = |outcome: &str, cause: &str| {
             let line = journal::Line {
-                time: format!("{:.3}", jiff::Timestamp::now()),
-                agent: "hookctl".into(),
                 event: message.event.clone(),
                 decision: "failed".into(),
                 remotes: vec![journal::Remote {
@@ -280,7 +276,7 @@ impl<'a> Run<'a> {
                     cause: cause.into(),
                 }],
                 notes: vec![format!("message {} to {}: {cause}", message.id, remote.name)],
-                ..journal::Line::default()
+                ..journal::Line::new("hookctl")
             };
             journal::append(&self.paths.journal(), &config.journal, line);
         };

@@ -24,6 +24,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// What the notes of installs know it by.
+    pub fn record_key(&self) -> String {
+        self.real.display().to_string()
+    }
+
     /// Follows the links of a file that need not exist yet.
     ///
     /// # Errors

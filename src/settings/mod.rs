@@ -159,7 +159,7 @@ pub fn replace(
     mode: Mode,
 ) -> Result<Outcome, Error> {
     edit(paths, named, mode, |target, before, records| {
-        let key = target.real.display().to_string();
+        let key = target.record_key();
         let old = records.files.get(&key);
         let base = before.unwrap_or("{}\n");
         let doc = document(target, base)?;
@@ -264,7 +264,7 @@ pub fn uninstall(
     let mut made = Vec::new();
     let outcome =
         edit(paths, named, mode, |target, before, records| {
-            let key = target.real.display().to_string();
+            let key = target.record_key();
             let record = records.files.remove(&key);
             let Some(text) = before else { return Ok((None, Vec::new())) };
             let mut doc = document(target, text)?;
@@ -341,7 +341,7 @@ fn edit(
         if !mode.may_loosen && changes.iter().any(Change::loosens) {
             return Err(Error::Loosens(changes));
         }
-        let unrecorded = !noted.files.contains_key(&target.real.display().to_string());
+        let unrecorded = !noted.files.contains_key(&target.record_key());
         let outcome = Outcome { target, before, after, changes, unrecorded };
         let nothing = !outcome.changed() && records.files == noted.files;
         if mode.dry_run || nothing {

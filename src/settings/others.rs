@@ -8,6 +8,7 @@ use super::edit::{Doc, Path};
 use super::hooks::{self, Change};
 use super::json::{Fault, Node};
 use super::survey::{self, survey};
+use crate::event::Kind;
 use crate::rule::file::remote::Dialect;
 
 /// A hook program of somebody else.
@@ -23,6 +24,8 @@ pub struct Program {
     pub twice: &'static str,
     /// Its commands contain one of these.
     marks: &'static [&'static str],
+    /// Those with this, before a call, are of a version that asked nobody.
+    told: Option<&'static str>,
     /// It calls whole groups its own: those with this key, and those with a command of its own.
     /// When it goes, they go with all that is in them.
     group_key: Option<&'static str>,
@@ -39,6 +42,7 @@ pub const KNOWN: &[Program] = &[
                  events = [\"PreToolUse\", \"SessionStart\", \"Notification\", \"PostToolUse\"]\n",
         twice: "the phone would be asked twice about every call",
         marks: &[".cdev/hooks/"],
+        told: Some("tool-start"),
         group_key: Some("_cdev_managed"),
     },
     Program {
@@ -47,6 +51,7 @@ pub const KNOWN: &[Program] = &[
         remote: "[remote.bridge]\ndialect = \"bridge\"\nevents = \"*\"\n",
         twice: "every event would be posted twice",
         marks: &["agent-hooks", "claude-hook.cjs"],
+        told: None,
         group_key: None,
     },
     Program {
@@ -55,11 +60,17 @@ pub const KNOWN: &[Program] = &[
         remote: "",
         twice: "both judge, and the stricter answer counts",
         marks: &["cupcake eval"],
+        told: None,
         group_key: None,
     },
 ];
 
 impl Program {
+    /// Is that entry of a version that asked nobody?
+    pub fn is_old(&self, event: &str, command: &str) -> bool {
+        event == Kind::PreToolUse.name() && self.told.is_some_and(|mark| command.contains(mark))
+    }
+
     fn runs(&self, command: &str) -> bool {
         let command = command.replace('\\', "/");
         self.marks.iter().any(|mark| command.contains(mark))

@@ -12,6 +12,7 @@ use crate::cli::{BOLD, Context, FAINT, GREEN, RED, YELLOW, one_line, short, visi
 use crate::config::Config;
 use crate::dry::Dry;
 use crate::effect::{Effect, Extent, Grade, SubCommand};
+use crate::judge::WOULD_ASK;
 use crate::verdict::Verb;
 
 /// Everything that is known of the judgement.
@@ -254,7 +255,7 @@ impl Report<'_> {
     fn verdict_lines(&self, context: &Context, rules: &[Considered]) -> Vec<String> {
         let answer = &self.dry.judgement.answer;
         let mut lines = Vec::new();
-        let waits = self.dry.judgement.notes.iter().any(|note| note.starts_with("would ask"));
+        let waits = self.dry.judgement.notes.iter().any(|note| note.starts_with(WOULD_ASK));
         match answer.verb {
             None if waits => lines.push("none before a server has been asked".into()),
             None => lines.push(

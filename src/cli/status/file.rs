@@ -128,7 +128,7 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
     let seen: Vec<&Own> = report.own.iter().filter(|own| own.seen).collect();
     let Some(first) = seen.first() else { return report };
 
-    let real = Target::find(&place.file).map(|target| target.real.display().to_string());
+    let real = Target::find(&place.file).map(|target| target.record_key());
     let asked = real.ok().and_then(|real| records.files.get(&real)).map(|r| r.events.clone());
     let asked = asked.unwrap_or_default();
     let agent = crate::agent::by_id("claude").unwrap_or(crate::agent::AGENTS[0]);

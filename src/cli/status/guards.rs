@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::cli::{Context, scope};
 use crate::event::Kind;
+use crate::settings::others::Program;
 use crate::settings::{self, survey};
 
 /// A command of somebody else on an event that decides.
@@ -27,12 +28,8 @@ pub(super) fn guards(context: &Context) -> Vec<Guard> {
         let Ok(Some(read)) = settings::read(&place.file) else { continue };
         for foreign in read.survey.foreign {
             let decides = Kind::from_name(&foreign.event).is_gate();
-            let known = foreign.known.map(|program| program.name);
-            // cdev once only told its server of calls.
-            let old = known == Some("cdev")
-                && foreign.event == Kind::PreToolUse.name()
-                && foreign.command.contains("tool-start");
-            let problem = match old {
+            let is_old = |known: &Program| known.is_old(&foreign.event, &foreign.command);
+            let problem = match foreign.known.is_some_and(is_old) {
                 true => Some("outdated: not blocking".to_string()),
                 false => problem(context, &foreign.command, foreign.shell),
             };
@@ -43,7 +40,7 @@ pub(super) fn guards(context: &Context) -> Vec<Guard> {
                 scope: place.name(),
                 event: foreign.event,
                 command: foreign.command,
-                known,
+                known: foreign.known.map(|program| program.name),
                 problem,
             });
         }

@@ -19,6 +19,7 @@ use crate::dry;
 use crate::env;
 use crate::event::{Kind, KindSet};
 use crate::journal::Line;
+use crate::judge::WOULD_ASK;
 use crate::paths;
 use crate::rule::condition::{Conditions, Name};
 use crate::trial::Ground;
@@ -101,7 +102,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
             let payload = dry::call(call.kind, &call.tool, value, &call.cwd);
             let new = ground.judge(dry::event(payload, None), ground.at(&call.cwd)).judgement;
             let runs =
-                new.notes.iter().any(|n| n.starts_with("would run") || n.starts_with("would ask"));
+                new.notes.iter().any(|n| n.starts_with("would run") || n.starts_with(WOULD_ASK));
             let is_unseen = |spoke: &String| {
                 let name = spoke.split(' ').next().unwrap_or_default();
                 unseen.iter().any(|rule| rule == name)
