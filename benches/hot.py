@@ -23,7 +23,7 @@ import fixture  # noqa: E402
 def executed(binary, payload, env, cwd, out):
     run = ["valgrind", "--tool=callgrind", "--demangle=no", "--callgrind-out-file=" + out, binary, "hook",
            "--agent", "claude", "--timeout", "600"]
-    subprocess.run(run, input=payload.encode(), env=env, cwd=cwd, stdout=subprocess.DEVNULL,
+    subprocess.run(run, input=payload.encode(), env=env, cwd=cwd, stdout=subprocess.PIPE,
                    stderr=subprocess.DEVNULL, check=True)
     with open(out, encoding="utf-8") as f:
         return set(re.findall(r"^c?fn=\(\d+\) (\S+)", f.read(), re.M))

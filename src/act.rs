@@ -1,10 +1,11 @@
 //! Commands that rules run: in parallel, each with a limit, killed with their children, their
 //! output bounded.
 
-use std::io::{Read, Write as _};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 /// How much of a stream is kept, in bytes; the rest is read and dropped.
 pub const KEPT: usize = 256 << 10;
+/// How many run at once.
+const AT_ONCE: usize = 64;
 /// How long a stream may stay open after its program ended, held by a child in the background.
 const GRACE: Duration = Duration::from_millis(150);
 /// The limit of a command unless the rule says otherwise.
@@ -26,8 +29,8 @@ pub struct Job {
     pub variables: Vec<(String, String)>,
     /// Where it runs.
     pub dir: PathBuf,
-    /// Its standard input.
-    pub stdin: Vec<u8>,
+    /// Its standard input, shared by all that get the same.
+    pub stdin: Arc<[u8]>,
     /// Killed after this time.
     pub limit: Duration,
 }
@@ -91,21 +94,29 @@ impl Outcome {
     }
 }
 
-/// Runs them all at once and waits for every one, never past the deadline.
+/// Runs them at once, [`AT_ONCE`] of them, and waits for every one, never past the deadline.
 pub fn run_all(jobs: Vec<Job>, deadline: Instant) -> Vec<Outcome> {
-    if let [job] = jobs.as_slice() {
-        return vec![run(job, deadline)];
-    }
+    let outcomes: Vec<OnceLock<Outcome>> = jobs.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some((job, outcome)) = {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            jobs.get(at).zip(outcomes.get(at))
+        } {
+            let _ = outcome.set(run(job, deadline));
+        }
+    };
     thread::scope(|scope| {
-        let running: Vec<_> =
-            jobs.iter().map(|job| scope.spawn(move || run(job, deadline))).collect();
-        running
-            .into_iter()
-            .map(|thread| {
-                thread.join().unwrap_or_else(|_| failed(Instant::now(), "its thread ended"))
-            })
-            .collect()
-    })
+        for _ in 1..jobs.len().min(AT_ONCE) {
+            // Where no thread is to be had, those that there are do all of it.
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+    let lost = || failed(Instant::now(), "its thread ended");
+    outcomes.into_iter().map(|outcome| outcome.into_inner().unwrap_or_else(lost)).collect()
 }
 
 fn failed(start: Instant, why: &str) -> Outcome {
@@ -120,6 +131,9 @@ fn failed(start: Instant, why: &str) -> Outcome {
 fn run(job: &Job, deadline: Instant) -> Outcome {
     let start = Instant::now();
     let end_by = deadline.min(start + job.limit);
+    if start >= deadline {
+        return failed(start, "there is no time left");
+    }
     let mut command = shell(&job.script);
     command
         .current_dir(&job.dir)
@@ -137,26 +151,32 @@ fn run(job: &Job, deadline: Instant) -> Outcome {
         Ok(child) => child,
         Err(error) => return failed(start, &error.to_string()),
     };
-    if let Some(mut stdin) = child.stdin.take() {
-        let bytes = job.stdin.clone();
-        // A program that does not read its input must not hold us up.
-        thread::spawn(move || {
-            let _ = stdin.write_all(&bytes);
-        });
-    }
-    let stdout = child.stdout.take().map(collect);
-    let stderr = child.stderr.take().map(collect);
+    let streams = match attend(&mut child, &job.stdin) {
+        Ok(streams) => streams,
+        Err(error) => {
+            kill(&mut child);
+            return failed(start, &error.to_string());
+        }
+    };
     let end = wait(&mut child, end_by);
     let read_by = (Instant::now() + GRACE).min(deadline);
-    let text = |stream: Option<mpsc::Receiver<Vec<u8>>>| {
-        stream.map(|stream| drain(&stream, read_by)).unwrap_or_default()
-    };
-    Outcome {
-        end,
-        stdout: text(stdout),
-        stderr: text(stderr),
-        ms: start.elapsed().as_millis() as u64,
+    let [stdout, stderr] = streams.map(|stream| drain(&stream, read_by));
+    Outcome { end, stdout, stderr, ms: start.elapsed().as_millis() as u64 }
+}
+
+/// Writes its input and reads its two streams in the background: a program that does not read, or never
+/// closes what it writes to, must not hold us up.
+///
+/// # Errors
+/// No thread is to be had.
+fn attend(child: &mut Child, input: &Arc<[u8]>) -> io::Result<[mpsc::Receiver<Vec<u8>>; 2]> {
+    if let Some(mut stdin) = child.stdin.take() {
+        let input = Arc::clone(input);
+        thread::Builder::new().spawn(move || {
+            let _ = stdin.write_all(&input);
+        })?;
     }
+    Ok([collect(child.stdout.take())?, collect(child.stderr.take())?])
 }
 
 /// A relative program is meant from the directory of the file that names it.
@@ -218,9 +238,10 @@ fn kill(child: &mut Child) {
 }
 
 /// Reads a stream to its end in the background and hands on the first part of it.
-fn collect(mut stream: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+fn collect(stream: Option<impl Read + Send + 'static>) -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
+        let Some(mut stream) = stream else { return };
         let mut chunk = vec![0; 16 << 10];
         let mut kept = 0;
         while let Ok(len @ 1..) = stream.read(&mut chunk) {
@@ -230,8 +251,8 @@ fn collect(mut stream: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
                 break;
             }
         }
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 fn drain(stream: &mpsc::Receiver<Vec<u8>>, read_by: Instant) -> String {
@@ -251,7 +272,7 @@ mod tests {
             script: script.into(),
             variables: vec![("X".into(), "a b".into())],
             dir: std::env::temp_dir(),
-            stdin: b"hello".to_vec(),
+            stdin: Arc::from(&b"hello"[..]),
             limit: Duration::from_millis(limit_ms),
         }
     }

@@ -7,7 +7,6 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::agent::{self, Agent, Output};
@@ -25,6 +24,7 @@ use crate::rule::path::Bases;
 use crate::stdin::{self, Input};
 use crate::trust;
 use crate::verdict::Verb;
+use crate::watchdog;
 
 /// The largest payload that is judged, in bytes; more is read and dropped.
 pub const LARGEST: usize = 16 << 20;
@@ -98,30 +98,55 @@ impl Options {
         options
     }
 
-    /// A second before the agent gives up; a fifth earlier where it gives up soon.
-    fn deadline(&self, start: Instant) -> Instant {
+    /// After how many seconds the agent gives up on us, and how long before that we are done: a
+    /// second, or a fifth where it gives up soon.
+    fn patience(&self) -> (f64, f64) {
         let seconds = self.timeout.unwrap_or(60.0).min(86_400.0);
-        let margin = 1.0_f64.min(seconds * 0.2);
+        (seconds, 1.0_f64.min(seconds * 0.2))
+    }
+
+    /// Nothing that is waited for may take longer.
+    fn deadline(&self, start: Instant) -> Instant {
+        let (seconds, margin) = self.patience();
         start + Duration::from_secs_f64(seconds - margin)
+    }
+
+    /// When the watchdog speaks: what was waited for has had the time to be judged, and the agent still
+    /// waits.
+    fn last_moment(&self, start: Instant) -> Instant {
+        let (seconds, margin) = self.patience();
+        start + Duration::from_secs_f64(seconds - margin / 2.0)
+    }
+
+    /// The agent of the command line, or the default one.
+    fn agent(&self) -> &'static dyn Agent {
+        self.agent.as_deref().and_then(agent::by_id).unwrap_or(agent::AGENTS[0])
     }
 }
 
 /// Runs the hook path for this process and returns its exit status.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let start = Instant::now();
+    watchdog::start();
     let options = Options::parse(args);
-    answer_panics(&options);
+    if let Some(kind) = options.event.as_deref().map(Kind::from_name) {
+        watchdog::expect(options.agent().failure_form(kind));
+    }
+    answer_panics();
     for what in &options.unknown {
         complain(&format!("hookctl hook: not understood: {what}"));
     }
     let deadline = options.deadline(start);
+    watchdog::until(options.last_moment(start));
     let bytes = stdin::read(deadline, LARGEST);
+    watchdog::analysis();
     let Handled { output, mut line, journal, told, unread } =
         handle(&options, &bytes, start, deadline);
     if options.debug {
         complain(&format!("hookctl: {}", serde_json::to_string(&line).unwrap_or_default()));
     }
-    let status = print(&output);
+    let status =
+        watchdog::answer(&output.stdout, &output.stderr, output.status, output.refusal.as_deref());
     let unread =
         unread.and_then(|unread| Told::unread(bytes, unread.agent, unread.kind, &unread.paths));
     if let Some(told) = told.or(unread) {
@@ -152,6 +177,9 @@ struct Unread {
 fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -> Handled {
     let paths = Paths::find(options.config.clone(), options.state.clone());
     let (agent, parsed) = parse(options, bytes);
+    if let Ok(Event { kind, .. }) | Err(Unreadable::Bad { kind: Some(kind), .. }) = &parsed {
+        watchdog::expect(agent.failure_form(*kind));
+    }
     let failed = |kind, why: String, paths: Option<Paths>| {
         let mut line = new_line(agent, start);
         line.decision = "failed".into();
@@ -214,7 +242,7 @@ enum Unreadable {
 
 fn parse(options: &Options, input: &Input) -> (&'static dyn Agent, Result<Event, Unreadable>) {
     let flag = options.agent.as_deref();
-    let fallback = flag.and_then(agent::by_id).unwrap_or(agent::AGENTS[0]);
+    let fallback = options.agent();
     let named = || options.event.as_deref().map(Kind::from_name);
     let sniffed = || {
         payload::sniff_event(&input.bytes)
@@ -242,7 +270,7 @@ fn parse(options: &Options, input: &Input) -> (&'static dyn Agent, Result<Event,
 /// status 2 where not even the event is known.
 fn failure(agent: &dyn Agent, kind: Option<Kind>, why: &str) -> Output {
     match kind {
-        Some(kind) => agent.failure(kind, &format!("hookctl cannot judge this: {why}")),
+        Some(kind) => agent.failure(kind, why),
         None if why == NOTHING => {
             Output { stderr: format!("hookctl: {why}\n"), ..Output::default() }
         }
@@ -327,38 +355,11 @@ fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// The exit status, once there was an answer.
-static ANSWERED: OnceLock<u8> = OnceLock::new();
-
-/// Prints the answer and returns the exit status: once, whatever happens after it. A reader that is
-/// gone changes nothing.
-fn print(output: &Output) -> u8 {
-    if ANSWERED.set(output.status).is_err() {
-        return ANSWERED.get().copied().unwrap_or_default();
-    }
-    if !output.stdout.is_empty() {
-        let mut text = output.stdout.clone();
-        text.push('\n');
-        let mut stdout = io::stdout().lock();
-        let _ = stdout.write_all(text.as_bytes());
-        let _ = stdout.flush();
-    }
-    if !output.stderr.is_empty() {
-        let _ = io::stderr().write_all(output.stderr.as_bytes());
-    }
-    output.status
-}
-
 /// A bug must neither let the tool run unasked nor print its own text: it becomes the answer for
 /// what cannot be judged.
-fn answer_panics(options: &Options) {
-    let kind = options.event.as_deref().map(Kind::from_name);
-    let id = options.agent.clone();
-    std::panic::set_hook(Box::new(move |info| {
-        let agent = id.as_deref().and_then(agent::by_id).unwrap_or(agent::AGENTS[0]);
+fn answer_panics() {
+    std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
-        let why = format!("an error inside hookctl{}", place.unwrap_or_default());
-        let status = print(&failure(agent, kind, &why));
-        std::process::exit(status.into());
+        watchdog::give_up(&format!("an error inside hookctl{}", place.unwrap_or_default()));
     }));
 }

@@ -30,3 +30,4 @@ pub mod stdin;
 pub mod trial;
 pub mod trust;
 pub mod verdict;
+pub mod watchdog;

@@ -103,8 +103,13 @@ pub fn read(event: &Event, outcome: &Outcome) -> Said {
             said.failure = None;
         }
         End::Exit(0) => {}
-        _ if is_json => {}
-        _ => said.failure = Some(outcome.ended()),
+        End::Exit(..128) if is_json => {}
+        End::Exit(..128) => said.failure = Some(outcome.ended()),
+        // Cut off, or its shell says so: what it had said so far is no answer, unless that was a no.
+        End::Exit(_) | End::Signal | End::Timeout | End::Failed(_) => {
+            let refusal = said.verb.take().filter(|(verb, _)| verb.stops());
+            said = Said { verb: refusal, failure: Some(outcome.ended()), ..Said::default() };
+        }
     }
     said
 }

@@ -12,6 +12,7 @@ use hookctl::agent::{Agent, EventSpec, Mark, Output};
 use hookctl::event::{Event, Kind, KindSet};
 use hookctl::payload;
 use hookctl::verdict::{Answer, Verb};
+use hookctl::watchdog::FailureForm;
 use serde_json::{Map, Value, json};
 
 /// The event of a payload's bytes.
@@ -756,6 +757,7 @@ fn sx_02_long_texts_are_cut_with_a_note() {
 
 #[test]
 fn sx_15_when_hookctl_cannot_judge() {
+    const SAID: &str = "hookctl cannot judge this: rules.toml:3: no such key";
     for kind in kinds() {
         let out = Claude.failure(kind, "rules.toml:3: no such key");
         check(&bare(kind), &out);
@@ -764,13 +766,27 @@ fn sx_15_when_hookctl_cannot_judge() {
                 let object: Value = serde_json::from_str(&out.stdout).expect("JSON");
                 let specific = &object["hookSpecificOutput"];
                 assert_eq!(specific["permissionDecision"], "ask");
-                assert_eq!(specific["permissionDecisionReason"], "rules.toml:3: no such key");
+                assert_eq!(specific["permissionDecisionReason"], SAID);
             }
             Kind::PermissionRequest | Kind::WorktreeCreate | Kind::MessageDisplay => {
                 assert_eq!(out, Output::default(), "{kind:?}");
             }
-            _ => assert_eq!(out.stdout, "{\"systemMessage\":\"rules.toml:3: no such key\"}"),
+            _ => assert_eq!(out.stdout, format!("{{\"systemMessage\":\"{SAID}\"}}")),
         }
+    }
+}
+
+#[test]
+fn a_failure_is_a_verdict_in_the_forms_that_render_writes() {
+    let cause = "a \"cause\"\n\u{1} with all that needs an escape";
+    let message = format!("hookctl cannot judge this: {cause}");
+    for kind in kinds() {
+        let answer = match Claude.failure_form(kind) {
+            FailureForm::Silence => Answer::default(),
+            FailureForm::Stop(..) => answer(Verb::Ask, &message),
+            _ => Answer { notice: vec![message.clone()], ..Answer::default() },
+        };
+        assert_eq!(Claude.failure(kind, cause), Claude.render(&bare(kind), &answer), "{kind:?}");
     }
 }
 

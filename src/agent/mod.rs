@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
+use crate::watchdog::{CANNOT_JUDGE, FailureForm};
 
 pub mod claude;
 
@@ -27,6 +28,8 @@ pub struct Output {
     pub stderr: String,
     /// 0 or 2.
     pub status: u8,
+    /// The reason of an answer that stops something: said with exit status 2 where stdout reaches nobody.
+    pub refusal: Option<String>,
 }
 
 /// What an event of an agent can do, for `check`, `explain --event` and the README's table.
@@ -72,9 +75,27 @@ pub trait Agent: Sync {
     /// stricter, or silence (contracts: verbs).
     fn render(&self, event: &Event, answer: &Answer) -> Output;
 
-    /// The answer where hookctl itself cannot judge (unreadable stdin, a broken config): what could
-    /// do harm is asked about, all else goes on with a notice for the human where one can be shown.
-    fn failure(&self, kind: Kind, message: &str) -> Output;
+    /// How it is told where hookctl itself cannot judge (unreadable stdin, a crash, no time left): what
+    /// could do harm is asked about, all else goes on with a notice for the human where one can be shown.
+    fn failure_form(&self, kind: Kind) -> FailureForm;
+
+    /// That answer, for this cause.
+    fn failure(&self, kind: Kind, cause: &str) -> Output {
+        let message = format!("{CANNOT_JUDGE}{cause}");
+        let json = |before: &str, after: &str| {
+            let text = Value::from(message.as_str()).to_string();
+            let stdout = format!("{before}{}{after}", &text[1..text.len() - 1]);
+            Output { stdout, ..Output::default() }
+        };
+        match self.failure_form(kind) {
+            FailureForm::Silence => Output::default(),
+            FailureForm::Notice(before, after) => json(before, after),
+            FailureForm::Stop(before, after) => {
+                Output { refusal: Some(message.clone()), ..json(before, after) }
+            }
+            FailureForm::Block => Output { stderr: message, status: 2, ..Output::default() },
+        }
+    }
 
     /// The events it has and what each can do.
     fn events(&self) -> &'static [EventSpec];

@@ -2,6 +2,7 @@
 //! registrations of hookctl.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{Heard, Judge, LARGEST_VARIABLE};
@@ -14,6 +15,7 @@ use crate::rule::{Rule, Text};
 use crate::script::{Dialect, Said, cupcake};
 use crate::trust;
 use crate::verdict::Verb;
+use crate::watchdog;
 
 impl Judge<'_> {
     /// `when.run` and `unless.when.run`: drops the matches that do not hold after all.
@@ -85,7 +87,7 @@ impl Judge<'_> {
             if let Some(command) = &rule.hook {
                 let mut job = self.job(command, one, None);
                 if rule.dialect() == Dialect::Cupcake {
-                    job.stdin = cupcake::stdin(self.event, self.world.stdin).into_owned();
+                    job.stdin = cupcake::stdin(self.event, self.world.stdin).into();
                 }
                 jobs.push(job);
                 owners.push((rule, For::Hook));
@@ -180,9 +182,14 @@ impl Judge<'_> {
             script: act::with_base(&script, &base),
             variables,
             dir: if project.is_dir() { project } else { PathBuf::from("/") },
-            stdin: self.world.stdin.to_vec(),
+            stdin: self.payload(),
             limit: command.limit.unwrap_or(act::DEFAULT_LIMIT).min(left),
         }
+    }
+
+    /// The payload as it came: one copy for all commands, however many there are.
+    fn payload(&self) -> Arc<[u8]> {
+        Arc::clone(self.payload.get_or_init(|| Arc::from(self.world.stdin)))
     }
 
     /// Puts a value that is too large for a variable into a file: its path.
@@ -209,6 +216,7 @@ impl Judge<'_> {
             }
             return vec![None; jobs.len()];
         }
+        watchdog::waiting();
         let mut identity = Vec::new();
         for part in [self.event.session.as_bytes(), self.event.name.as_bytes(), self.world.stdin] {
             identity.extend_from_slice(part);

@@ -2,7 +2,9 @@
 //! combine. `engine.rs` decides what matches; this file decides in which order things happen,
 //! `commands.rs` prepares what is run, `values.rs` fills templates.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Map, Value};
@@ -103,6 +105,8 @@ struct Judge<'a> {
     voices: Vec<Voice>,
     /// A human at a server has said yes.
     approved: bool,
+    /// The payload for commands, made for the first of them.
+    payload: OnceCell<Arc<[u8]>>,
 }
 
 /// The call with another input than it came with.
@@ -138,7 +142,16 @@ pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<
     let files = config.files(&call);
     let mut rules: Vec<&Rule> = files.iter().map(Rc::as_ref).collect();
     let (out, voices) = (Judgement::default(), Vec::new());
-    let mut judge = Judge { event, analysis, config, world, out, voices, approved: false };
+    let mut judge = Judge {
+        event,
+        analysis,
+        config,
+        world,
+        out,
+        voices,
+        approved: false,
+        payload: OnceCell::new(),
+    };
     let mut matches = judge.matches(&rules, event, analysis);
     // No shipped rule is stronger than a deny of the files: then they need not even be read.
     let shipped = match judge.settled(&matches) {

@@ -18,6 +18,7 @@ use crate::rule::file::Remote;
 use crate::rule::file::remote::Dialect;
 use crate::rule::{Layer, Otherwise, Rule};
 use crate::verdict::Verb;
+use crate::watchdog;
 
 /// A server and on whose behalf it is asked: the rules, strongest layer first.
 pub(super) struct Wanted<'a, 'r> {
@@ -236,6 +237,7 @@ impl<'a> Judge<'a> {
         if remotes.is_empty() {
             return Vec::new();
         }
+        watchdog::waiting();
         let bytes = self.world.stdin.to_vec();
         let (deadline, paths) = (self.world.deadline, self.world.paths);
         let request = Arc::new(Request::new(self.event.clone(), bytes, deadline, paths));

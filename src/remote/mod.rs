@@ -289,23 +289,31 @@ pub fn ask(request: &Arc<Request>, remotes: &[&Remote], paths: &Paths) -> Vec<As
     let start = Instant::now();
     let (sender, receiver) = mpsc::channel();
     let mut limits = Vec::new();
+    let mut unasked = Vec::new();
     for (at, remote) in remotes.iter().enumerate() {
         let limit = request.limit(remote);
         limits.push(limit);
         let (sender, request, remote) = (sender.clone(), Arc::clone(request), (*remote).clone());
         let paths = paths.clone();
-        thread::spawn(move || {
+        let asking = thread::Builder::new().spawn(move || {
             let asked = ask_one(&request, &remote, &paths, limit);
             let _ = sender.send((at, asked));
         });
+        if asking.is_err() {
+            unasked.push(at);
+        }
     }
-    let late = |remote: &Remote| Asked {
+    let failed = |remote: &Remote, attempts: u32, why: &str| Asked {
         endpoint: first(remote, request.event.kind, false),
-        attempts: 1,
+        attempts,
         ms: start.elapsed().as_millis() as u64,
-        outcome: Err("its time is up".into()),
+        outcome: Err(why.into()),
     };
+    let late = |remote: &Remote| failed(remote, 1, "its time is up");
     let mut out: Vec<Option<Asked>> = vec![None; remotes.len()];
+    for at in unasked {
+        out[at] = Some(failed(remotes[at], 0, "no thread is to be had"));
+    }
     while let Some(limit) =
         out.iter().zip(&limits).filter(|(asked, _)| asked.is_none()).map(|(_, limit)| limit).max()
     {

@@ -105,7 +105,7 @@ fn printed(script: &str, request: &Request, limit: Instant) -> Result<String, St
         ],
         // Not the project: what lies there is not asked for secrets.
         dir: if request.home.is_dir() { request.home.clone() } else { PathBuf::from("/") },
-        stdin: Vec::new(),
+        stdin: Vec::new().into(),
         limit: left,
     };
     let outcomes = act::run_all(vec![job], limit);

@@ -87,9 +87,9 @@ fn unix(path: &std::path::Path, until: Instant) -> Result<Stream, Error> {
     let (sender, receiver) = mpsc::channel();
     let socket = path.to_path_buf();
     // With a full queue it waits for ever.
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         let _ = sender.send(UnixStream::connect(socket));
-    });
+    })?;
     match receiver.recv_timeout(left(until)?) {
         Ok(Ok(stream)) => Ok(Stream::Unix(stream)),
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Err(error.into()),

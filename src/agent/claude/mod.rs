@@ -9,7 +9,8 @@ mod render;
 
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind};
-use crate::verdict::{Answer, Verb};
+use crate::verdict::Answer;
+use crate::watchdog::FailureForm;
 use serde_json::{Map, Value};
 
 pub use events::{COMMON_INPUT, COMMON_OUTPUT};
@@ -80,15 +81,18 @@ impl Agent for Claude {
     /// A tool call that could not be judged is asked about (headless, the client then refuses it).
     /// Everywhere else nothing waits for hookctl, so the human is told and the agent goes on; a
     /// permission dialog is itself the question, and a notice per text batch would bury the text.
-    fn failure(&self, kind: Kind, message: &str) -> Output {
-        let answer = match kind {
-            Kind::PreToolUse => {
-                Answer { verb: Some(Verb::Ask), reason: message.into(), ..Answer::default() }
+    fn failure_form(&self, kind: Kind) -> FailureForm {
+        match kind {
+            Kind::PreToolUse => FailureForm::Stop(
+                r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":""#,
+                r#""}}"#,
+            ),
+            // Whatever a WorktreeCreate hook prints is taken for the worktree's path.
+            Kind::PermissionRequest | Kind::MessageDisplay | Kind::WorktreeCreate => {
+                FailureForm::Silence
             }
-            Kind::PermissionRequest | Kind::MessageDisplay => return Output::default(),
-            _ => Answer { notice: vec![message.into()], ..Answer::default() },
-        };
-        render::render(kind, kind.name(), "", &answer)
+            _ => FailureForm::Notice(r#"{"systemMessage":""#, r#""}"#),
+        }
     }
 
     fn events(&self) -> &'static [EventSpec] {

@@ -33,6 +33,9 @@ pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
         return body.print(name);
     };
     let (verb, reason) = settle(spec, answer);
+    if verb.is_some_and(Verb::stops) && !spec.verbs.is_empty() {
+        body.refusal = Some(cap(reason.clone()));
+    }
     let mut context = if spec.context { texts(&answer.context) } else { Vec::new() };
 
     match (kind, verb) {
@@ -144,6 +147,8 @@ struct Body {
     /// Texts for the human.
     notices: Vec<String>,
     suppress: bool,
+    /// The reason, where the answer stops something.
+    refusal: Option<String>,
 }
 
 impl Body {
@@ -195,7 +200,8 @@ impl Body {
         if self.top.is_empty() {
             return Output::default();
         }
-        Output { stdout: Value::Object(self.top).to_string(), ..Output::default() }
+        let stdout = Value::Object(self.top).to_string();
+        Output { stdout, refusal: self.refusal, ..Output::default() }
     }
 }
 

@@ -45,11 +45,22 @@ const fn unusable(what: &'static str) -> Failure {
 /// Every failure, in the order of the hook path.
 pub static FAILURES: &[Failure] = &[
     unjudged("a panic: a bug in hookctl (the event is known by `--event`, which install writes)"),
+    unjudged(
+        "a crash (stack overflow, SIGSEGV and its like), memory or processor time that the system \
+         does not give (not on Windows)",
+    ),
+    unjudged(
+        "reading and judging need more than 2 s of processor time (not on Windows), or 10 s by the \
+         clock because a file system does not answer",
+    ),
+    unjudged(
+        "whatever it waits for: the answer has not left half a second before the agent's timeout",
+    ),
     unjudged("stdin is no JSON object, is cut off, or is nested deeper than 128 levels"),
     unjudged("stdin is larger than 16 MiB: it is read to its end and dropped"),
     unjudged("no home directory"),
     all(
-        "one of these four, and neither the payload nor `--event` says which event it is",
+        "one of these seven, and neither the payload nor `--event` says which event it is",
         "exit status 2, the cause on stderr: the call is blocked",
     ),
     Failure {
@@ -169,7 +180,14 @@ pub static FAILURES: &[Failure] = &[
         "the journal cannot be written, the disk is full",
         "the same answer; the line is lost. Counts of stops and of warnings start anew",
     ),
-    all("nobody reads stdout any more", "the same exit status"),
+    all(
+        "stdout is closed, full, the null device, or nobody reads it",
+        "exit status 2 and the reason on stderr where the answer stops something; else the same exit status",
+    ),
+    all(
+        "no thread or process is to be had for a rule's command or a server",
+        "that command or server has failed; all else holds",
+    ),
     all(
         "hookctl is missing, killed, or cannot be started",
         "the agent goes on, unless installed with `--fail-closed` (Claude Code after 2.1.197)",

@@ -99,7 +99,7 @@ fn parse(bytes: &[u8], named: Option<&str>) -> Result<(&'static dyn Agent, Event
 fn unreadable(bytes: &[u8], named: Option<&str>, why: &str) -> Option<String> {
     let known = |name: &str| Some(Kind::from_name(name)).filter(|kind| *kind != Kind::Other);
     let kind = payload::sniff_event(bytes).and_then(known).or_else(|| named.and_then(known))?;
-    let output = agent::AGENTS[0].failure(kind, &format!("hookctl cannot judge this: {why}"));
+    let output = agent::AGENTS[0].failure(kind, why);
     Some(event::said(&output).join("\n"))
 }
 

@@ -1,0 +1,64 @@
+//! The watchdog where there are no signals: a thread that looks at the time. A crash is not seen.
+
+use std::io::{self, Write as _};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{WORD, Word};
+
+/// When it speaks.
+static END: Mutex<Option<Instant>> = Mutex::new(None);
+/// How often it looks.
+const PULSE: Duration = Duration::from_millis(20);
+
+pub(super) fn start() {
+    let _ = thread::Builder::new().spawn(|| {
+        loop {
+            thread::sleep(PULSE);
+            let end = END.lock().map_or(None, |end| *end);
+            if end.is_some_and(|end| Instant::now() >= end) {
+                let status = super::last_word("its time is up.");
+                std::process::exit(status.into());
+            }
+        }
+    });
+}
+
+pub(super) fn clock(left: Duration) {
+    if let Ok(mut end) = END.lock() {
+        *end = Some(Instant::now() + left);
+    }
+}
+
+/// Nothing here tells the processor's time: the clock's limits hold.
+pub(super) fn processor(_: Duration) {}
+
+/// The status of the answer that another thread gives, once it has left.
+pub(super) fn wait_for_the_other() -> u8 {
+    loop {
+        match WORD.load(Ordering::Acquire) {
+            word if word == Word::Left as u8 => return 0,
+            word if word == Word::LeftBlocking as u8 => return 2,
+            _ => thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+/// Writes all of it to stdout: false where it cannot be written.
+pub(super) fn write_stdout(parts: &[&str]) -> bool {
+    let mut out = io::stdout().lock();
+    parts.iter().all(|part| out.write_all(part.as_bytes()).is_ok()) && out.flush().is_ok()
+}
+
+/// Writes it to stderr.
+pub(super) fn write_stderr(parts: &[&str]) {
+    let mut out = io::stderr().lock();
+    let _ = parts.iter().all(|part| out.write_all(part.as_bytes()).is_ok());
+}
+
+/// As [`write_stdout`]: nothing else writes there before an answer is claimed.
+pub(super) fn write_at_once(parts: &[&str]) -> bool {
+    write_stdout(parts)
+}
