@@ -42,8 +42,10 @@ pub enum End {
     Exit(i32),
     /// By a signal.
     Signal,
-    /// Killed at its limit.
-    Timeout,
+    /// Killed at its limit, in milliseconds.
+    Timeout(u64),
+    /// Killed because the event's time was up.
+    Deadline,
     /// It could not be started.
     Failed(String),
 }
@@ -88,7 +90,11 @@ impl Outcome {
             End::Exit(127) => "exit status 127: there is no such program".into(),
             End::Exit(status) => format!("exit status {status}"),
             End::Signal => "killed by a signal".into(),
-            End::Timeout => format!("killed after its limit of {} s", self.ms.div_ceil(1000)),
+            End::Timeout(limit) if limit % 1000 == 0 => {
+                format!("killed after its limit of {} s", limit / 1000)
+            }
+            End::Timeout(limit) => format!("killed after its limit of {limit} ms"),
+            End::Deadline => "killed because the event's time was up".into(),
             End::Failed(why) => format!("could not be started: {why}"),
         }
     }
@@ -130,7 +136,11 @@ fn failed(start: Instant, why: &str) -> Outcome {
 
 fn run(job: &Job, deadline: Instant) -> Outcome {
     let start = Instant::now();
-    let end_by = deadline.min(start + job.limit);
+    let limit = start + job.limit;
+    let (end_by, late) = match limit < deadline {
+        true => (limit, End::Timeout(job.limit.as_millis() as u64)),
+        false => (deadline, End::Deadline),
+    };
     if start >= deadline {
         return failed(start, "there is no time left");
     }
@@ -158,7 +168,7 @@ fn run(job: &Job, deadline: Instant) -> Outcome {
             return failed(start, &error.to_string());
         }
     };
-    let end = wait(&mut child, end_by);
+    let end = wait(&mut child, end_by).unwrap_or(late);
     let read_by = (Instant::now() + GRACE).min(deadline);
     let [stdout, stderr] = streams.map(|stream| drain(&stream, read_by));
     Outcome { end, stdout, stderr, ms: start.elapsed().as_millis() as u64 }
@@ -210,15 +220,16 @@ fn shell(script: &str) -> Command {
     command
 }
 
-fn wait(child: &mut Child, end_by: Instant) -> End {
+/// How the child ended; none where it had to be killed.
+fn wait(child: &mut Child, end_by: Instant) -> Option<End> {
     let mut pause = Duration::from_micros(200);
     loop {
         match child.try_wait() {
-            Ok(Some(status)) => return status.code().map_or(End::Signal, End::Exit),
-            Err(error) => return End::Failed(error.to_string()),
+            Ok(Some(status)) => return Some(status.code().map_or(End::Signal, End::Exit)),
+            Err(error) => return Some(End::Failed(error.to_string())),
             Ok(None) if Instant::now() >= end_by => {
                 kill(child);
-                return End::Timeout;
+                return None;
             }
             Ok(None) => {
                 thread::sleep(pause.min(end_by.saturating_duration_since(Instant::now())));
@@ -297,7 +308,8 @@ mod tests {
         let script = format!("(sleep 2; touch '{}') & sleep 30", mark.display());
         let start = Instant::now();
         let out = run(&job(&script, 200), far());
-        assert_eq!(out.end, End::Timeout);
+        assert_eq!(out.end, End::Timeout(200));
+        assert_eq!(out.ended(), "killed after its limit of 200 ms");
         assert!(start.elapsed() < Duration::from_secs(2));
         thread::sleep(Duration::from_millis(2300));
         assert!(!mark.exists(), "the child went on");

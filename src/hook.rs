@@ -29,6 +29,9 @@ use crate::watchdog;
 /// The largest payload that is judged, in bytes; more is read and dropped.
 pub const LARGEST: usize = 16 << 20;
 
+/// When a session's end is answered at the latest: the client is about to leave.
+const END_OF_SESSION: Duration = Duration::from_millis(1100);
+
 /// The flags of `hookctl hook`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
@@ -203,6 +206,10 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
         Ok(event) => event,
         Err(Unreadable::Nothing) => return failed(None, NOTHING.into(), Some(paths)),
         Err(Unreadable::Bad { kind, why }) => return failed(kind, why, Some(paths)),
+    };
+    let deadline = match event.kind {
+        Kind::SessionEnd => deadline.min(start + END_OF_SESSION),
+        _ => deadline,
     };
     let mut place = place(&event, &paths);
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));

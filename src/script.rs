@@ -106,7 +106,7 @@ pub fn read(event: &Event, outcome: &Outcome) -> Said {
         End::Exit(..128) if is_json => {}
         End::Exit(..128) => said.failure = Some(outcome.ended()),
         // Cut off, or its shell says so: what it had said so far is no answer, unless that was a no.
-        End::Exit(_) | End::Signal | End::Timeout | End::Failed(_) => {
+        End::Exit(_) | End::Signal | End::Timeout(_) | End::Deadline | End::Failed(_) => {
             let refusal = said.verb.take().filter(|(verb, _)| verb.stops());
             said = Said { verb: refusal, failure: Some(outcome.ended()), ..Said::default() };
         }

@@ -306,6 +306,25 @@ fn s4_05_session_end_is_quick_and_prints_nothing() {
 }
 
 #[test]
+fn s4_05_session_end_is_quick_whatever_its_rules_run() {
+    let rules = ["run = \"sleep 20\"", "hook = \"sleep 20\"", "notify = { run = \"sleep 20\" }"];
+    let rules: Vec<String> = rules
+        .iter()
+        .enumerate()
+        .map(|(at, key)| format!("[rule.r{at}]\non = \"SessionEnd\"\n{key}\n"))
+        .collect();
+    let home = Home::new(&rules.concat());
+    let payload = json!({"hook_event_name": "SessionEnd", "reason": "other", "session_id": "s"});
+    let start = Instant::now();
+    let output = home.run(&["hook", "--timeout", "5"], payload.to_string().as_bytes());
+    let took = start.elapsed();
+    assert!(output.status.success(), "{output:?}");
+    // The process ends 1.2 s after its start; starting it takes a moment on a busy machine.
+    assert!(took < Duration::from_millis(2500), "{took:?}");
+    assert!(home.journal().contains("the event's time was up"), "{}", home.journal());
+}
+
+#[test]
 fn law_5_a_command_of_a_rule_ends_before_the_deadline() {
     let home = Home::new("[rule.slow]\ntool = \"Read\"\nrun = \"sleep 20\"\ndeny = \"slow\"\n");
     let start = Instant::now();

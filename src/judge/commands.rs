@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Heard, Judge, LARGEST_VARIABLE};
 use crate::act::{self, Job, Outcome};
@@ -177,13 +177,12 @@ impl Judge<'_> {
         }
         let project = PathBuf::from(&self.world.place.project);
         let base = command.base.clone().unwrap_or_else(|| project.clone());
-        let left = self.world.deadline.saturating_duration_since(Instant::now());
         Job {
             script: act::with_base(&script, &base),
             variables,
             dir: if project.is_dir() { project } else { PathBuf::from("/") },
             stdin: self.payload(),
-            limit: command.limit.unwrap_or(act::DEFAULT_LIMIT).min(left),
+            limit: command.limit.unwrap_or(act::DEFAULT_LIMIT),
         }
     }
 

@@ -113,7 +113,9 @@ fn printed(script: &str, request: &Request, limit: Instant) -> Result<String, St
         Some(outcome) if outcome.succeeded() => {
             Ok(outcome.stdout.lines().next().unwrap_or_default().trim().to_string())
         }
-        Some(outcome) if outcome.end == End::Timeout => Err("killed: its time was up".into()),
+        Some(outcome) if matches!(outcome.end, End::Timeout(_) | End::Deadline) => {
+            Err("killed: its time was up".into())
+        }
         Some(outcome) => Err(outcome.ended()),
         None => Err("it did not run".into()),
     }

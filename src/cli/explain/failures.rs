@@ -159,7 +159,7 @@ pub static FAILURES: &[Failure] = &[
          oldest go",
     ),
     all(
-        "hookctl's own deadline: a second before the agent's timeout",
+        "hookctl's own deadline: a second before the agent's timeout, 1.1 s on SessionEnd",
         "commands still running are killed and count as over their limit; servers count as not \
          answering 50 ms earlier",
     ),
