@@ -18,6 +18,7 @@ pub mod forward;
 pub mod hook;
 pub mod journal;
 pub mod judge;
+pub mod limits;
 pub mod once;
 pub mod paths;
 pub mod payload;

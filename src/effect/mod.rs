@@ -16,6 +16,7 @@ pub mod windows;
 
 use self::program::table::Program;
 use crate::event::Event;
+use crate::limits::{self, Stage};
 
 macro_rules! words {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
@@ -252,6 +253,12 @@ pub struct SubCommand {
 }
 
 impl SubCommand {
+    /// May the argument at that place be the value of an option?
+    pub fn is_doubtful(&self, at: usize) -> bool {
+        // They are noted as they come.
+        self.doubtful.binary_search(&at).is_ok()
+    }
+
     /// Does it need no allow of its own: its other effects, or those of what it runs, say all.
     pub fn stands_for_itself(&self) -> bool {
         self.transparent || self.neutral_wrapper && self.genuine
@@ -307,5 +314,12 @@ impl Place {
 
 /// What would this event's tool call do? Events without a call have no effects.
 pub fn analyse(event: &Event, place: &Place) -> Analysis {
+    limits::begin();
+    analyse_more(event, place)
+}
+
+/// The same for an event whose budget has begun: its call with another input.
+pub fn analyse_more(event: &Event, place: &Place) -> Analysis {
+    limits::enter(Stage::Analysis);
     if event.kind.is_tool() { tool::analyse(event, place) } else { Analysis::default() }
 }

@@ -4,12 +4,10 @@
 //! anywhere and in any spelling. Words are globs, `**` is any operands, `$` forbids more.
 
 use crate::effect::{Opt, SubCommand};
+use crate::limits;
 
 use super::Truth;
 use super::glob;
-
-/// How many concrete patterns the alternatives of one pattern may make.
-const MOST_ALTERNATIVES: usize = 256;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Item {
@@ -198,7 +196,7 @@ fn value_of<'a>(opt: &'a Opt, command: &'a SubCommand) -> Value<'a> {
     let arg = opt.value.as_ref().or_else(|| {
         // Not by its bytes: all words of a text within the text have the same.
         let at = opt.at + 1;
-        command.args.get(at).filter(|_| command.doubtful.contains(&at))
+        command.args.get(at).filter(|_| command.is_doubtful(at))
     });
     match arg {
         Some(arg) => arg.text.as_deref().map_or(Value::Unknown, Value::Known),
@@ -250,41 +248,85 @@ impl Concrete {
 /// Matches the pattern's operands against those of the command, in order. An operand that may be
 /// the value of an option of unknown arity can be skipped.
 fn operands(items: &[Item], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
-    let doubtful = |at: &usize| command.doubtful.contains(at);
-    let Some((item, later)) = items.split_first() else {
-        return if !closed || rest.iter().all(doubtful) { Truth::Yes } else { Truth::No };
-    };
-    match item {
-        Item::Gap => {
-            if later.is_empty() {
-                return Truth::Yes;
-            }
-            let mut best = Truth::No;
-            for skip in 0..=rest.len() {
-                best = best.or(operands(later, command, &rest[skip..], closed));
-                if best == Truth::Yes {
-                    break;
-                }
-            }
-            best
-        }
-        Item::Operand(wanted) => {
-            let Some((at, others)) = rest.split_first() else { return Truth::No };
-            let here = match &command.args[*at].text {
-                Some(text) => Truth::from(glob::matches(wanted, text)),
-                None if wanted == "*" => Truth::Yes,
-                None => Truth::Maybe,
+    // Most patterns name a few words, and most commands differ in the first.
+    let mut truth = Truth::Yes;
+    for (at, item) in items.iter().enumerate() {
+        let plain = rest.get(at).filter(|operand| !command.is_doubtful(**operand));
+        let (Item::Operand(wanted), Some(operand)) = (item, plain) else {
+            return match rest.get(at) {
+                None if matches!(item, Item::Operand(_)) => Truth::No,
+                _ => truth.and(spread(&items[at..], command, &rest[at..], closed)),
             };
-            let mut best = Truth::No;
-            if here != Truth::No {
-                best = here.and(operands(later, command, others, closed));
-            }
-            if best != Truth::Yes && doubtful(at) {
-                best = best.or(operands(items, command, others, closed));
-            }
-            best
+        };
+        truth = truth.and(operand_holds(wanted, command, *operand));
+        if truth == Truth::No {
+            return Truth::No;
         }
     }
+    truth.and(end(command, &rest[items.len()..], closed))
+}
+
+/// The same where there is more than one way to match: `**`, or an operand that may be none.
+///
+/// For each operand in turn, how surely the pattern can have come to each of its items.
+fn spread(items: &[Item], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
+    let mut here = vec![Truth::No; items.len() + 1];
+    let mut next = here.clone();
+    here[0] = Truth::Yes;
+    let mut best = Truth::No;
+    // From here on, what is left of the command may be left over.
+    let free = if closed {
+        rest.len() - rest.iter().rev().take_while(|at| command.is_doubtful(**at)).count()
+    } else {
+        0
+    };
+    for at in 0..=rest.len() {
+        if !limits::step(items.len()) {
+            return Truth::No;
+        }
+        for (i, item) in items.iter().enumerate() {
+            if *item == Item::Gap {
+                here[i + 1] = here[i + 1].or(here[i]);
+            }
+        }
+        // A last `**` is whatever there is.
+        let whole = if items.last() == Some(&Item::Gap) { here[items.len()] } else { Truth::No };
+        let ended = if at >= free { here[items.len()] } else { Truth::No };
+        best = best.or(whole).or(ended);
+        let Some(operand) = rest.get(at) else { break };
+        if best == Truth::Yes || here.iter().all(|truth| *truth == Truth::No) {
+            break;
+        }
+        let doubtful = command.is_doubtful(*operand);
+        next.fill(Truth::No);
+        for (i, item) in items.iter().enumerate().filter(|(i, _)| here[*i] != Truth::No) {
+            match item {
+                Item::Gap => next[i] = next[i].or(here[i]),
+                Item::Operand(wanted) => {
+                    let holds = operand_holds(wanted, command, *operand);
+                    next[i + 1] = next[i + 1].or(here[i].and(holds));
+                    if doubtful {
+                        next[i] = next[i].or(here[i]);
+                    }
+                }
+            }
+        }
+        std::mem::swap(&mut here, &mut next);
+    }
+    best
+}
+
+fn operand_holds(wanted: &str, command: &SubCommand, at: usize) -> Truth {
+    match &command.args[at].text {
+        Some(text) => Truth::from(glob::matches(wanted, text)),
+        None if wanted == "*" => Truth::Yes,
+        None => Truth::Maybe,
+    }
+}
+
+/// May the command end in these operands, which the pattern does not name?
+fn end(command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
+    Truth::from(!closed || rest.iter().all(|at| command.is_doubtful(*at)))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -349,8 +391,8 @@ fn expand(tokens: &[Token]) -> Result<Vec<Vec<&str>>, String> {
         match token {
             Token::Word(word) => lists.iter_mut().for_each(|list| list.push(word)),
             Token::Group(ways) => {
-                if lists.len() * ways.len() > MOST_ALTERNATIVES {
-                    return Err(format!("more than {MOST_ALTERNATIVES} combinations"));
+                if lists.len() * ways.len() > limits::ALTERNATIVES {
+                    return Err(format!("more than {} combinations", limits::ALTERNATIVES));
                 }
                 lists = lists
                     .iter()
@@ -384,12 +426,18 @@ fn concrete(words: Vec<&str>, closed: bool) -> Result<Concrete, String> {
     if let Some(why) = glob::fault(&form.program) {
         return Err(format!("`{}` {why}", form.program));
     }
-    for word in words {
+    for (count, word) in words.enumerate() {
+        if count == limits::COMMAND_WORDS {
+            return Err(format!("more than {} words", limits::COMMAND_WORDS));
+        }
         if let Some(why) = glob::fault(word) {
             return Err(format!("`{word}` {why}"));
         }
         if word == "**" {
-            form.items.push(Item::Gap);
+            // What any operands follow may as well be one.
+            if form.items.last() != Some(&Item::Gap) {
+                form.items.push(Item::Gap);
+            }
         } else if word.len() > 1 && word.starts_with('-') && word != "--" {
             let (name, value) = match word.split_once('=') {
                 Some((name, value)) => (name.to_string(), Some(value.to_string())),
@@ -407,6 +455,7 @@ fn concrete(words: Vec<&str>, closed: bool) -> Result<Concrete, String> {
 mod tests {
     use super::*;
     use crate::effect::Arg;
+    use proptest::prelude::*;
 
     /// A sub-command as the analysis of a program without options of its own would give it.
     fn command(text: &str) -> SubCommand {
@@ -471,6 +520,84 @@ mod tests {
         // A pattern on any program goes by its option, which no unknown value is a sign of.
         assert_eq!(hits("* --force", "git push ?"), Truth::No);
         assert_eq!(hits("* --force", "git push --force ?"), Truth::Yes);
+    }
+
+    /// Matching as it reads: exponential in the number of `**`.
+    fn recursively(items: &[Item], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
+        let doubtful = |at: &usize| command.doubtful.contains(at);
+        let Some((item, later)) = items.split_first() else {
+            return if !closed || rest.iter().all(doubtful) { Truth::Yes } else { Truth::No };
+        };
+        match item {
+            Item::Gap => {
+                if later.is_empty() {
+                    return Truth::Yes;
+                }
+                let mut best = Truth::No;
+                for skip in 0..=rest.len() {
+                    best = best.or(recursively(later, command, &rest[skip..], closed));
+                    if best == Truth::Yes {
+                        break;
+                    }
+                }
+                best
+            }
+            Item::Operand(wanted) => {
+                let Some((at, others)) = rest.split_first() else { return Truth::No };
+                let here = match &command.args[*at].text {
+                    Some(text) => Truth::from(glob::matches(wanted, text)),
+                    None if wanted == "*" => Truth::Yes,
+                    None => Truth::Maybe,
+                };
+                let mut best = Truth::No;
+                if here != Truth::No {
+                    best = here.and(recursively(later, command, others, closed));
+                }
+                if best != Truth::Yes && doubtful(at) {
+                    best = best.or(recursively(items, command, others, closed));
+                }
+                best
+            }
+        }
+    }
+
+    fn item() -> impl Strategy<Value = &'static str> {
+        prop_oneof![3 => Just("**"), 2 => Just("a"), 2 => Just("b"), 1 => Just("*"), 1 => Just("?b")]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn operands_match_as_they_did(
+            items in prop::collection::vec(item(), 0..6),
+            words in prop::collection::vec((prop_oneof![Just("a"), Just("b"), Just("ab"), Just("?")], prop::bool::weighted(0.3)), 0..7),
+            closed in prop::bool::ANY,
+        ) {
+            let items: Vec<Item> = items.iter().map(|text| match *text {
+                "**" => Item::Gap,
+                text => Item::Operand(text.into()),
+            }).collect();
+            let texts: Vec<&str> = words.iter().map(|(text, _)| *text).collect();
+            let mut command = command(&format!("x {}", texts.join(" ")));
+            command.doubtful = (0..words.len()).filter(|at| words[*at].1).collect();
+            prop_assert_eq!(
+                operands(&items, &command, &command.operands, closed),
+                recursively(&items, &command, &command.operands, closed),
+                "{:?} on {:?}, {}", items, words, closed
+            );
+        }
+    }
+
+    #[test]
+    fn what_took_for_ever_takes_no_time() {
+        let many = format!("echo {}", "a ".repeat(20_000));
+        assert_eq!(hits(&format!("echo {}z", "** a ".repeat(30)), &many), Truth::No);
+        assert_eq!(hits(&format!("echo {}a $", "** a ".repeat(30)), &many), Truth::Yes);
+        let adjacent = CommandPattern::parse(&format!("echo a {}", "** ".repeat(50))).unwrap();
+        assert_eq!(adjacent, CommandPattern::parse("echo a **").unwrap());
+        let long = CommandPattern::parse(&format!("echo {}", "** ".repeat(75_000)));
+        assert_eq!(long.unwrap_err(), "more than 64 words");
     }
 
     #[test]

@@ -4,7 +4,14 @@
 //! half a millisecond cannot pay; so the hook path matches directly, in time linear in the text
 //! for each `*`. globset is the oracle in the tests.
 
+use crate::limits;
+
+#[cfg(test)]
+mod oracle;
+
 /// Does the glob hold for the whole text?
+///
+/// Where the event's budget runs out it is a no, and [`limits::spent`] says so.
 pub fn matches(glob: &str, text: &str) -> bool {
     matches_folded(glob, text, false)
 }
@@ -14,34 +21,40 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
     if !is_glob(glob) {
         return if fold { glob.eq_ignore_ascii_case(text) } else { glob == text };
     }
-    let glob: Vec<char> = glob.chars().collect();
-    let text: Vec<char> = text.chars().collect();
-    let (mut g, mut t) = (0, 0);
-    // The last `*` seen and how much of the text it has taken: only it needs to be tried again.
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if g < glob.len() && glob[g] == '*' {
-            star = Some((g, t));
-            g += 1;
+    let pieces = pieces(glob);
+    // What is left of both: one piece takes one character, and only the last `*` is tried again.
+    let (mut at, mut rest) = (0, text.chars());
+    let mut star: Option<(usize, std::str::Chars<'_>)> = None;
+    let mut steps = pieces.len();
+    let holds = loop {
+        if let Some(Piece::Many) = pieces.get(at) {
+            at += 1;
+            star = Some((at, rest.clone()));
             continue;
         }
-        match one(&glob, g, text[t], fold) {
-            Some(next) => {
-                g = next;
-                t += 1;
-            }
-            None => match star {
-                Some((at, taken)) => {
-                    star = Some((at, taken + 1));
-                    g = at + 1;
-                    t = taken + 1;
+        steps += 1;
+        match (rest.next(), pieces.get(at)) {
+            (None, piece) => break piece.is_none(),
+            (Some(c), Some(piece)) if piece.takes(c, fold) => at += 1,
+            _ => {
+                let Some((behind, taken)) = &mut star else { break false };
+                // A last `*` takes all there is.
+                if *behind == pieces.len() {
+                    break true;
                 }
-                None => return false,
-            },
+                if steps >= STEPS && !limits::step(std::mem::take(&mut steps)) {
+                    break false;
+                }
+                taken.next();
+                (at, rest) = (*behind, taken.clone());
+            }
         }
-    }
-    glob[g..].iter().all(|c| *c == '*')
+    };
+    limits::step(steps) && holds
 }
+
+/// How many steps are taken before they are counted.
+const STEPS: usize = 1 << 12;
 
 /// Does the text hold glob characters at all?
 pub fn is_glob(text: &str) -> bool {
@@ -50,73 +63,111 @@ pub fn is_glob(text: &str) -> bool {
 
 /// Why the glob cannot be meant, where it cannot.
 pub fn fault(glob: &str) -> Option<&'static str> {
+    if glob.len() > limits::PATTERN {
+        return Some("is longer than 4096 bytes");
+    }
     if !glob.bytes().any(|b| matches!(b, b'[' | b'\\')) {
         return None;
     }
-    let chars: Vec<char> = glob.chars().collect();
-    let mut i = 0;
-    while i < chars.len() {
-        match chars[i] {
-            '\\' if i + 1 == chars.len() => return Some("ends in a backslash"),
-            '\\' => i += 2,
-            '[' => match class_end(&chars, i) {
-                Some(end) => i = end + 1,
+    let mut rest = glob;
+    while let Some(at) = rest.find(['[', '\\']) {
+        let behind = &rest[at + 1..];
+        rest = if rest.as_bytes()[at] == b'[' {
+            match class(behind) {
+                Some((_, behind)) => behind,
                 None => return Some("has a `[` without its `]`"),
-            },
-            _ => i += 1,
-        }
+            }
+        } else {
+            let mut chars = behind.chars();
+            match chars.next() {
+                Some(_) => chars.as_str(),
+                None => return Some("ends in a backslash"),
+            }
+        };
     }
     None
 }
 
-/// Matches the glob element at `g` against one character: the index behind the element if it does.
-fn one(glob: &[char], g: usize, c: char, fold: bool) -> Option<usize> {
-    let same = |a: char, b: char| a == b || (fold && a.eq_ignore_ascii_case(&b));
-    match *glob.get(g)? {
-        '?' => Some(g + 1),
-        '[' => {
-            let Some(end) = class_end(glob, g) else { return (c == '[').then_some(g + 1) };
-            let mut body = &glob[g + 1..end];
-            let negated = matches!(body.first(), Some('!' | '^'));
-            if negated {
-                body = &body[1..];
-            }
-            let mut hit = false;
-            let mut i = 0;
-            while i < body.len() {
-                if i + 2 < body.len() && body[i + 1] == '-' {
-                    let within = |c: char| body[i] <= c && c <= body[i + 2];
-                    hit |= within(c)
-                        || (fold
-                            && (within(c.to_ascii_lowercase()) || within(c.to_ascii_uppercase())));
-                    i += 3;
-                } else {
-                    hit |= same(body[i], c);
-                    i += 1;
-                }
-            }
-            (hit != negated).then_some(end + 1)
+/// One element of a glob.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Piece<'g> {
+    /// `*`
+    Many,
+    /// `?`
+    Any,
+    /// That character.
+    One(char),
+    /// What stands between `[` and `]`.
+    Class(&'g str),
+}
+
+impl Piece<'_> {
+    /// Does it stand for that character? A `*` is none of these.
+    fn takes(&self, c: char, fold: bool) -> bool {
+        match self {
+            Piece::Many => false,
+            Piece::Any => true,
+            Piece::One(own) => *own == c || (fold && own.eq_ignore_ascii_case(&c)),
+            Piece::Class(body) => class_takes(body, c, fold),
         }
-        '\\' if g + 1 < glob.len() => same(glob[g + 1], c).then_some(g + 2),
-        other => same(other, c).then_some(g + 1),
     }
 }
 
-/// The index of the `]` that ends the class which opens at `g`.
-fn class_end(glob: &[char], g: usize) -> Option<usize> {
-    let mut i = g + 1;
-    if matches!(glob.get(i), Some('!' | '^')) {
-        i += 1;
+fn class_takes(body: &str, c: char, fold: bool) -> bool {
+    let (negated, body) = match body.strip_prefix(['!', '^']) {
+        Some(rest) => (true, rest),
+        None => (false, body),
+    };
+    let mut hit = false;
+    let mut rest = body.chars();
+    while let Some(first) = rest.next() {
+        let mut ahead = rest.clone();
+        hit |= match (ahead.next(), ahead.next()) {
+            (Some('-'), Some(last)) => {
+                rest = ahead;
+                let within = |c: char| first <= c && c <= last;
+                within(c)
+                    || (fold && (within(c.to_ascii_lowercase()) || within(c.to_ascii_uppercase())))
+            }
+            _ => first == c || (fold && first.eq_ignore_ascii_case(&c)),
+        };
     }
+    hit != negated
+}
+
+/// The body of the class behind a `[`, and what stands behind its `]`.
+fn class(behind: &str) -> Option<(&str, &str)> {
+    let negated = usize::from(behind.starts_with(['!', '^']));
     // A `]` right after the opening stands for itself.
-    i += 1;
-    while i < glob.len() {
-        if glob[i] == ']' {
-            return Some(i);
-        }
-        i += 1;
+    let first = behind[negated..].chars().next()?.len_utf8();
+    let end = negated + first + behind[negated + first..].find(']')?;
+    Some((&behind[..end], &behind[end + 1..]))
+}
+
+/// The elements of a glob; `**` is one `*`.
+fn pieces(glob: &str) -> Vec<Piece<'_>> {
+    let mut out = Vec::with_capacity(glob.len());
+    let mut rest = glob.chars();
+    // A `[` without its `]` stands for itself, and so do all behind it.
+    let mut closes = true;
+    while let Some(c) = rest.next() {
+        let class = if c == '[' && closes { class(rest.as_str()) } else { None };
+        out.push(match (c, class) {
+            ('*', _) if out.last() == Some(&Piece::Many) => continue,
+            ('*', _) => Piece::Many,
+            ('?', _) => Piece::Any,
+            (_, Some((body, behind))) => {
+                rest = behind.chars();
+                Piece::Class(body)
+            }
+            ('\\', _) => Piece::One(rest.next().unwrap_or('\\')),
+            _ => {
+                closes &= c != '[';
+                Piece::One(c)
+            }
+        });
     }
-    None
+    out
 }
 
 /// Can one text satisfy both globs? Classes count as any character, so the answer may be a yes too
@@ -128,63 +179,34 @@ pub fn intersect(a: &str, b: &str) -> bool {
     if !is_glob(b) {
         return matches(a, b);
     }
-    let a = simplify(a);
-    let b = simplify(b);
+    let a = pieces(a);
+    let b = pieces(b);
     // reach[j]: the first i elements of a and the first j of b can share a text.
     let mut reach = vec![false; b.len() + 1];
     reach[0] = true;
-    for j in 0..b.len() {
-        reach[j + 1] = reach[j] && b[j] == Piece::Many;
+    for (j, y) in b.iter().enumerate() {
+        reach[j + 1] = reach[j] && *y == Piece::Many;
     }
     for x in &a {
-        let mut next = vec![false; b.len() + 1];
-        next[0] = reach[0] && *x == Piece::Many;
-        for j in 0..b.len() {
-            let y = &b[j];
-            next[j + 1] = match (x, y) {
+        // What stood at j before this element.
+        let mut before = reach[0];
+        reach[0] &= *x == Piece::Many;
+        let mut any = reach[0];
+        for (j, y) in b.iter().enumerate() {
+            let here = match (x, y) {
                 // A star takes nothing, or one more element of the other side.
-                (Piece::Many, _) | (_, Piece::Many) => reach[j + 1] || next[j],
-                (Piece::One(p), Piece::One(q)) => {
-                    reach[j] && (p.is_none() || q.is_none() || p == q)
-                }
+                (Piece::Many, _) | (_, Piece::Many) => reach[j + 1] || reach[j],
+                (Piece::One(p), Piece::One(q)) => before && p == q,
+                _ => before,
             };
+            before = std::mem::replace(&mut reach[j + 1], here);
+            any |= here;
         }
-        reach = next;
+        if !any || !limits::step(b.len()) {
+            return false;
+        }
     }
     reach[b.len()]
-}
-
-#[derive(PartialEq)]
-enum Piece {
-    Many,
-    One(Option<char>),
-}
-
-fn simplify(glob: &str) -> Vec<Piece> {
-    let chars: Vec<char> = glob.chars().collect();
-    let mut out = Vec::new();
-    let mut i = 0;
-    while i < chars.len() {
-        match chars[i] {
-            '*' => out.push(Piece::Many),
-            '?' => out.push(Piece::One(None)),
-            '[' => {
-                if let Some(end) = class_end(&chars, i) {
-                    i = end;
-                    out.push(Piece::One(None));
-                } else {
-                    out.push(Piece::One(Some('[')));
-                }
-            }
-            '\\' if i + 1 < chars.len() => {
-                i += 1;
-                out.push(Piece::One(Some(chars[i])));
-            }
-            c => out.push(Piece::One(Some(c))),
-        }
-        i += 1;
-    }
-    out
 }
 
 #[cfg(test)]

@@ -7,10 +7,13 @@ use std::cell::OnceCell;
 
 use crate::effect::path::Resolver;
 use crate::effect::{Extent, Target, windows};
+use crate::limits;
 
 mod component;
+#[cfg(test)]
+mod oracle;
 
-use self::component::{as_parts, below, hidden, overlap, prefix, split};
+use self::component::{below, hidden, is_glob_of, overlap, reach, split, split_glob};
 use super::Truth;
 use super::glob;
 use super::needle::needle;
@@ -139,13 +142,20 @@ impl PathPattern {
         } else {
             (Base::Anywhere, text)
         };
-        let mut parts = Vec::new();
+        let mut parts: Vec<Part> = Vec::new();
         for part in rest.split('/').filter(|part| !part.is_empty() && *part != ".") {
             if part == ".." {
                 return Err("`..` has no meaning in a pattern: name the directory itself".into());
             }
             if let Some(why) = glob::fault(part) {
                 return Err(format!("`{part}` {why}"));
+            }
+            // What any number of components follow may as well be one.
+            if part == "**" && parts.last() == Some(&Part::Any) {
+                continue;
+            }
+            if parts.len() == limits::PATH_PARTS {
+                return Err(format!("more than {} components", limits::PATH_PARTS));
             }
             parts.push(match part {
                 "**" => Part::Any,
@@ -175,14 +185,15 @@ impl PathPattern {
     }
 
     fn covers_form(&self, path: &str, extent: Extent, bases: &Bases) -> bool {
-        let mut path = split(path);
+        limits::step(path.len());
+        let mut path = split_glob(path, extent);
         match extent {
             // `D/*`: what is in D is covered when D is, or when the pattern ends in it.
             Extent::Exact | Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {}
             Extent::Glob => {
                 let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
                 // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
-                if self.each(bases, |parts| parts == as_parts(&path)) {
+                if self.each(bases, |parts| is_glob_of(parts, &path)) {
                     return true;
                 }
                 path.truncate(literal);
@@ -197,6 +208,7 @@ impl PathPattern {
     /// Does every path that this glob names end in what the pattern names (`**/.env.example`)?
     fn ends(&self, target: &Target) -> bool {
         let ends = |path: &str| {
+            limits::step(path.len());
             let path = split(path);
             let literal = path.iter().rev().take_while(|part| !glob::is_glob(part)).count();
             self.names(&self.parts, &path[path.len() - literal..])
@@ -230,7 +242,8 @@ impl PathPattern {
     }
 
     fn hits_form(&self, path: &str, extent: Extent, bases: &Bases) -> Truth {
-        let path = split(path);
+        limits::step(path.len());
+        let path = split_glob(path, extent);
         let anywhere = self.base == Base::Anywhere;
         let mut best = Truth::No;
         self.each(bases, |parts| {
@@ -263,9 +276,8 @@ impl PathPattern {
 
     /// Do these components name the path: it or, unless `D/.` is meant, a directory above it?
     fn names(&self, parts: &[Part], path: &[&str]) -> bool {
-        let anywhere = self.base == Base::Anywhere;
-        prefix(parts, path, anywhere)
-            && (!self.itself || (0..path.len()).all(|len| !prefix(parts, &path[..len], anywhere)))
+        reach(parts, path, self.base == Base::Anywhere)
+            .is_some_and(|named| !self.itself || named == path.len())
     }
 
     /// Calls `test` with the pattern's components made absolute, for each form of its base, until

@@ -2,20 +2,31 @@
 
 use super::{FOLD, Part};
 use crate::effect::Extent;
+use crate::limits;
 use crate::rule::{Truth, glob};
 
 pub(super) fn split(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty()).collect()
 }
 
-pub(super) fn as_parts(path: &[&str]) -> Vec<Part> {
-    path.iter()
-        .map(|part| match *part {
-            "**" => Part::Any,
-            part if glob::is_glob(part) => Part::Glob(part.to_string()),
-            part => Part::Literal(part.to_string()),
+/// The components of a path, which a glob's may be: adjacent `**` are one.
+pub(super) fn split_glob(path: &str, extent: Extent) -> Vec<&str> {
+    let mut parts = split(path);
+    if extent == Extent::Glob {
+        parts.dedup_by(|next, before| *next == "**" && *before == "**");
+    }
+    parts
+}
+
+/// Is the pattern written as the glob is?
+pub(super) fn is_glob_of(parts: &[Part], glob_path: &[&str]) -> bool {
+    parts.len() == glob_path.len()
+        && parts.iter().zip(glob_path).all(|(part, name)| match part {
+            Part::Any => *name == "**",
+            Part::Glob(text) => text == name,
+            Part::Literal(text) => text == name && !glob::is_glob(name),
+            Part::Folded(_) => false,
         })
-        .collect()
 }
 
 pub(super) fn part_matches(part: &Part, name: &str) -> bool {
@@ -28,70 +39,140 @@ pub(super) fn part_matches(part: &Part, name: &str) -> bool {
     }
 }
 
-/// Does the pattern name the path or a directory above it?
-pub(super) fn prefix(parts: &[Part], path: &[&str], anywhere: bool) -> bool {
-    if anywhere {
-        return (0..=path.len()).any(|start| prefix(parts, &path[start..], false));
+/// How many of the path's first components the pattern names at the least: the path itself where it is all of
+/// them, a directory above it where it is fewer, nothing where it is none.
+///
+/// As globs are matched: what stands between two `**` is taken where it fits first, since more of the path can
+/// only be named with more left of it.
+pub(super) fn reach(parts: &[Part], path: &[&str], anywhere: bool) -> Option<usize> {
+    let (mut i, mut at) = (0, 0);
+    // Where the pattern goes on behind the last `**`, and how far into the path that was tried.
+    let mut gap = anywhere.then_some((0, 0));
+    while i < parts.len() {
+        if parts[i] == Part::Any {
+            // At the end it stands for one component or more.
+            if i + 1 == parts.len() {
+                return (at < path.len()).then_some(at + 1);
+            }
+            i += 1;
+            gap = Some((i, at));
+        } else if path.get(at).is_some_and(|name| part_matches(&parts[i], name)) {
+            i += 1;
+            at += 1;
+        } else {
+            let (behind, tried) = gap.filter(|_| at < path.len())?;
+            // Trying again costs no more than a pattern's components each time.
+            if tried % 256 == 255 && !limits::step(256 * parts.len()) {
+                return None;
+            }
+            gap = Some((behind, tried + 1));
+            (i, at) = (behind, tried + 1);
+        }
     }
-    match parts.split_first() {
-        None => true,
-        Some((Part::Any, [])) => !path.is_empty(),
-        Some((Part::Any, rest)) => (0..=path.len()).any(|skip| prefix(rest, &path[skip..], false)),
-        Some((part, rest)) => match path.split_first() {
-            Some((name, below)) => part_matches(part, name) && prefix(rest, below, false),
-            None => false,
-        },
-    }
+    Some(at)
 }
 
 /// Can a path that the glob names be one of the pattern's? Two globs that only meet in some names
 /// say no more than perhaps.
 pub(super) fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> Truth {
-    if !anywhere {
-        return overlap_at(parts, glob_path);
+    // What has no `**` on either side is compared from the front, and most of it ends there.
+    if !anywhere && !parts.contains(&Part::Any) && !glob_path.contains(&"**") {
+        return overlap_plainly(parts, glob_path);
     }
-    let crossing = Truth::from(glob_path.contains(&"**")).and(Truth::Maybe);
-    (0..=glob_path.len()).fold(crossing, |truth, start| {
-        let rest = &glob_path[start..];
+    let mut table = Table::new(parts);
+    if !anywhere {
+        glob_path.iter().rev().for_each(|name| table.before(name));
+        return table.all();
+    }
+    let mut best = Truth::from(glob_path.contains(&"**")).or(table.all()).and(Truth::Maybe);
+    // Of the components from here on: are there globs, how many are none at the start, and how many are
+    // nothing but stars.
+    let (mut globs, mut literal, mut bare) = (false, 0, 0);
+    let mut at_end = None;
+    for (start, name) in glob_path.iter().enumerate().rev() {
+        let length = glob_path.len() - start;
+        table.before(name);
+        let is_glob = glob::is_glob(name);
+        globs |= is_glob;
+        literal = if is_glob { 0 } else { literal + 1 };
+        bare = if name.bytes().all(|b| b == b'*') { bare + 1 } else { 0 };
+        if length == parts.len() {
+            at_end = Some(table.all());
+        }
         // That some directory on the way has the very name is far-fetched.
-        let within = rest.len() > parts.len() && rest.iter().any(|part| glob::is_glob(part));
+        let within = length > parts.len() && globs;
+        // The glob's own words name it, or its end is the pattern's.
+        let named = parts.len() <= literal || *name == "**" && at_end == Some(Truth::Yes);
         // `*` names all that is there: something of that name may be.
-        let bare = rest.iter().take(parts.len()).all(|part| part.bytes().all(|b| b == b'*'));
-        let far = bare || within && !named_by_end(parts, rest);
-        let here = overlap_at(parts, rest);
-        truth.or(if far { here.and(Truth::Maybe) } else { here })
-    })
+        let far = bare >= parts.len().min(length) || within && !named;
+        best = best.or(if far { table.all().and(Truth::Maybe) } else { table.all() });
+    }
+    best
 }
 
-/// Does the end of the glob meet the end of the pattern, or its own literal words name it?
-pub(super) fn named_by_end(parts: &[Part], glob_path: &[&str]) -> bool {
-    let literal = glob_path.iter().take_while(|part| !glob::is_glob(part)).count();
-    parts.len() <= literal
-        || glob_path.first() == Some(&"**")
-            && overlap_at(parts, &glob_path[glob_path.len() - parts.len()..]) == Truth::Yes
+fn overlap_plainly(parts: &[Part], glob_path: &[&str]) -> Truth {
+    if parts.len() > glob_path.len() {
+        return Truth::No;
+    }
+    let mut truth = Truth::Yes;
+    for (part, name) in parts.iter().zip(glob_path) {
+        truth = truth.and(meet(part, name));
+        if truth == Truth::No {
+            break;
+        }
+    }
+    truth
 }
 
-pub(super) fn overlap_at(parts: &[Part], glob_path: &[&str]) -> Truth {
-    let any = |starts: &mut dyn Iterator<Item = Truth>| starts.fold(Truth::No, Truth::or);
-    match (parts.split_first(), glob_path.split_first()) {
-        (None, _) => Truth::Yes,
-        (Some((Part::Any, [])), _) => Truth::from(!glob_path.is_empty()),
-        (Some((Part::Any, rest)), _) => {
-            any(&mut (0..=glob_path.len()).map(|skip| overlap_at(rest, &glob_path[skip..])))
+/// Can what the glob's last components name be named by the pattern's last? One entry for each number of
+/// parts that are left out at the start; a component more of the glob makes the next table.
+struct Table<'p> {
+    parts: &'p [Part],
+    truths: Vec<Truth>,
+    next: Vec<Truth>,
+}
+
+impl<'p> Table<'p> {
+    /// For no component.
+    fn new(parts: &'p [Part]) -> Table<'p> {
+        let mut truths = vec![Truth::No; parts.len() + 1];
+        truths[parts.len()] = Truth::Yes;
+        let next = truths.clone();
+        Table { parts, truths, next }
+    }
+
+    /// All the parts.
+    fn all(&self) -> Truth {
+        self.truths[0]
+    }
+
+    /// One component of the glob more, at its front.
+    fn before(&mut self, name: &str) {
+        if !limits::step(self.parts.len()) {
+            return;
         }
-        (Some(_), None) => Truth::No,
-        (Some(_), Some((&"**", below))) => {
-            // No more than `*` does it stand for names with a leading dot.
-            let open = parts.iter().take_while(|part| !part.is_hidden()).count();
-            // A directory of that very name within it is far-fetched.
-            let whole = Truth::from(open == parts.len()).and(Truth::Maybe);
-            let last = open.min(parts.len() - 1);
-            any(&mut (0..=last).map(|skip| overlap_at(&parts[skip..], below))).or(whole)
+        let across = name == "**";
+        // No part from here on is hidden, and the best of those that a `**` may leave out.
+        let (mut open, mut skipped) = (true, Truth::No);
+        for (i, part) in self.parts.iter().enumerate().rev() {
+            let last = i + 1 == self.parts.len();
+            // No more than `*` does `**` stand for names with a leading dot.
+            let hidden = part.is_hidden();
+            open &= !hidden;
+            skipped = match hidden || last {
+                true => self.truths[i],
+                false => skipped.or(self.truths[i]),
+            };
+            self.next[i] = match part {
+                Part::Any if last => Truth::Yes,
+                Part::Any => self.next[i + 1].or(self.truths[i]),
+                // A directory of that very name within it is far-fetched.
+                _ if across => skipped.or(Truth::from(open).and(Truth::Maybe)),
+                _ if self.truths[i + 1] == Truth::No => Truth::No,
+                _ => self.truths[i + 1].and(meet(part, name)),
+            };
         }
-        (Some((part, rest)), Some((name, below))) => {
-            let here = meet(part, name);
-            if here == Truth::No { here } else { here.and(overlap_at(rest, below)) }
-        }
+        std::mem::swap(&mut self.truths, &mut self.next);
     }
 }
 

@@ -1,0 +1,212 @@
+//! Matching as it reads, by recursion: exponential in the number of `**`, and so only the oracle of what
+//! matches in its place.
+
+use proptest::prelude::*;
+
+use super::component::{below, hidden, meet, part_matches, split_glob};
+use super::*;
+
+fn as_parts(path: &[&str]) -> Vec<Part> {
+    path.iter()
+        .map(|part| match *part {
+            "**" => Part::Any,
+            part if glob::is_glob(part) => Part::Glob(part.to_string()),
+            part => Part::Literal(part.to_string()),
+        })
+        .collect()
+}
+
+/// Does the pattern name the path or a directory above it?
+fn prefix(parts: &[Part], path: &[&str], anywhere: bool) -> bool {
+    if anywhere {
+        return (0..=path.len()).any(|start| prefix(parts, &path[start..], false));
+    }
+    match parts.split_first() {
+        None => true,
+        Some((Part::Any, [])) => !path.is_empty(),
+        Some((Part::Any, rest)) => (0..=path.len()).any(|skip| prefix(rest, &path[skip..], false)),
+        Some((part, rest)) => match path.split_first() {
+            Some((name, below)) => part_matches(part, name) && prefix(rest, below, false),
+            None => false,
+        },
+    }
+}
+
+/// Can a path that the glob names be one of the pattern's? Two globs that only meet in some names
+/// say no more than perhaps.
+fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> Truth {
+    if !anywhere {
+        return overlap_at(parts, glob_path);
+    }
+    let crossing = Truth::from(glob_path.contains(&"**")).and(Truth::Maybe);
+    (0..=glob_path.len()).fold(crossing, |truth, start| {
+        let rest = &glob_path[start..];
+        // That some directory on the way has the very name is far-fetched.
+        let within = rest.len() > parts.len() && rest.iter().any(|part| glob::is_glob(part));
+        // `*` names all that is there: something of that name may be.
+        let bare = rest.iter().take(parts.len()).all(|part| part.bytes().all(|b| b == b'*'));
+        let far = bare || within && !named_by_end(parts, rest);
+        let here = overlap_at(parts, rest);
+        truth.or(if far { here.and(Truth::Maybe) } else { here })
+    })
+}
+
+/// Does the end of the glob meet the end of the pattern, or its own literal words name it?
+fn named_by_end(parts: &[Part], glob_path: &[&str]) -> bool {
+    let literal = glob_path.iter().take_while(|part| !glob::is_glob(part)).count();
+    parts.len() <= literal
+        || glob_path.first() == Some(&"**")
+            && overlap_at(parts, &glob_path[glob_path.len() - parts.len()..]) == Truth::Yes
+}
+
+fn overlap_at(parts: &[Part], glob_path: &[&str]) -> Truth {
+    let any = |starts: &mut dyn Iterator<Item = Truth>| starts.fold(Truth::No, Truth::or);
+    match (parts.split_first(), glob_path.split_first()) {
+        (None, _) => Truth::Yes,
+        (Some((Part::Any, [])), _) => Truth::from(!glob_path.is_empty()),
+        (Some((Part::Any, rest)), _) => {
+            any(&mut (0..=glob_path.len()).map(|skip| overlap_at(rest, &glob_path[skip..])))
+        }
+        (Some(_), None) => Truth::No,
+        (Some(_), Some((&"**", below))) => {
+            // No more than `*` does it stand for names with a leading dot.
+            let open = parts.iter().take_while(|part| !part.is_hidden()).count();
+            // A directory of that very name within it is far-fetched.
+            let whole = Truth::from(open == parts.len()).and(Truth::Maybe);
+            let last = open.min(parts.len() - 1);
+            any(&mut (0..=last).map(|skip| overlap_at(&parts[skip..], below))).or(whole)
+        }
+        (Some((part, rest)), Some((name, below))) => {
+            let here = meet(part, name);
+            if here == Truth::No { here } else { here.and(overlap_at(rest, below)) }
+        }
+    }
+}
+
+fn names(own: &PathPattern, parts: &[Part], path: &[&str]) -> bool {
+    let anywhere = own.base == Base::Anywhere;
+    prefix(parts, path, anywhere)
+        && (!own.itself || (0..path.len()).all(|len| !prefix(parts, &path[..len], anywhere)))
+}
+
+fn hits_form(own: &PathPattern, path: &str, extent: Extent, bases: &Bases) -> Truth {
+    let path = split_glob(path, extent);
+    let anywhere = own.base == Base::Anywhere;
+    let mut best = Truth::No;
+    own.each(bases, |parts| {
+        best = best.or(match extent {
+            Extent::Exact => Truth::from(names(own, parts, &path)),
+            Extent::Glob if own.itself && parts.len() != path.len() => Truth::No,
+            Extent::Glob => overlap(parts, &path, anywhere),
+            Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {
+                if names(own, parts, &path) {
+                    // Below a directory is not the directory, unless the unknown part is empty.
+                    let empty = own.itself && extent == Extent::Below;
+                    if empty { Truth::Maybe } else { Truth::Yes }
+                } else if anywhere {
+                    // `.a` is named by `.a/x`, wherever it is; anything else of that name may
+                    // lie below.
+                    let may = extent != Extent::Visible || !hidden(parts);
+                    let truth = Truth::from(may).and(Truth::Maybe);
+                    (0..path.len())
+                        .fold(truth, |truth, start| truth.or(below(parts, &path[start..], extent)))
+                } else {
+                    below(parts, &path, extent)
+                }
+            }
+        });
+        best == Truth::Yes
+    });
+    best
+}
+
+fn covers_form(own: &PathPattern, path: &str, extent: Extent, bases: &Bases) -> bool {
+    let mut path = split_glob(path, extent);
+    match extent {
+        // `D/*`: what is in D is covered when D is, or when the pattern ends in it.
+        Extent::Exact | Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {}
+        Extent::Glob => {
+            let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
+            // `*.rs` under the pattern `src/*.rs`: the same glob covers itown.
+            if own.each(bases, |parts| parts == as_parts(&path)) {
+                return true;
+            }
+            path.truncate(literal);
+        }
+    }
+    if own.itself && (extent != Extent::Exact || path.is_empty()) {
+        return false;
+    }
+    own.each(bases, |parts| names(own, parts, &path))
+}
+
+fn bases() -> Bases {
+    Bases::new("/a", "/a/b")
+}
+
+/// Few names, so that they meet.
+fn name() -> impl Strategy<Value = &'static str> {
+    prop_oneof![
+        4 => Just("a"), 4 => Just("b"), 2 => Just(".a"), 1 => Just("C:"),
+    ]
+}
+
+fn part() -> impl Strategy<Value = &'static str> {
+    prop_oneof![
+        4 => name(), 3 => Just("**"), 2 => Just("*"), 1 => Just(".*"), 1 => Just("a*"), 1 => Just("?"), 1 => Just("[ab]"),
+    ]
+}
+
+fn pattern() -> impl Strategy<Value = String> {
+    let start = prop_oneof![Just(""), Just("/"), Just("~/"), Just("./"), Just("?:/")];
+    let end = prop_oneof![3 => Just(""), 1 => Just("/.")];
+    (start, prop::collection::vec(part(), 0..6), end)
+        .prop_map(|(start, parts, end)| format!("{start}{}{end}", parts.join("/")))
+        .prop_filter("it can be meant", |text| PathPattern::parse(text).is_ok())
+}
+
+fn path(name: impl Strategy<Value = &'static str>) -> impl Strategy<Value = String> {
+    prop::collection::vec(name, 0..7).prop_map(|parts| format!("/{}", parts.join("/")))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn matching_is_what_it_was(pattern in pattern(), plain in path(name()), glob in path(part())) {
+        use Extent::{Below, Children, Exact, Glob, Tree, Visible};
+        let own = PathPattern::parse(&pattern).unwrap();
+        let bases = bases();
+        for (path, extents) in [(&plain, &[Exact, Tree, Visible, Children, Below, Glob][..]), (&glob, &[Glob, Exact, Children])] {
+            for extent in extents {
+                let said = (own.hits_form(path, *extent, &bases), own.covers_form(path, *extent, &bases));
+                let wanted = (hits_form(&own, path, *extent, &bases), covers_form(&own, path, *extent, &bases));
+                prop_assert_eq!(said, wanted, "{} on {} as {:?}", pattern, path, extent);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_took_for_ever_takes_no_time() {
+    let deep = "/a".repeat(4000);
+    for pattern in ["/", "", "./", "~/"].map(|start| format!("{start}{}z", "**/a/".repeat(30))) {
+        let own = PathPattern::parse(&pattern).unwrap();
+        for extent in [Extent::Exact, Extent::Tree, Extent::Glob] {
+            assert_eq!(own.hits_form(&deep, extent, &bases()) == Truth::Yes, false, "{pattern}");
+            assert!(!own.covers_form(&deep, extent, &bases()), "{pattern}");
+        }
+        for glob in ["/**/a", "/*/a", "/a/**/b*"].map(|part| part.repeat(3000)) {
+            own.hits_form(&glob, Extent::Glob, &bases());
+        }
+    }
+}
+
+#[test]
+fn adjacent_gaps_are_one_and_long_patterns_a_fault() {
+    let long = PathPattern::parse(&format!("/{}z", "**/".repeat(50_000))).unwrap();
+    assert_eq!(long, PathPattern::parse("/**/z").unwrap());
+    assert!(PathPattern::parse(&"/a".repeat(64)).is_ok());
+    assert_eq!(PathPattern::parse(&"/a".repeat(65)).unwrap_err(), "more than 64 components");
+    assert!(PathPattern::parse(&"*a".repeat(3000)).is_err());
+}
