@@ -42,6 +42,38 @@ fn s3_21_every_fault_is_named_with_line_caret_and_remedy() {
 }
 
 #[test]
+fn a_broken_script_is_a_fault_of_its_rule_wherever_it_stands() {
+    let script = "run = \"echo $(foo\"";
+    for (rule, code) in [
+        (script.to_string(), "bad-script"),
+        ("hook = \"./x ${y\"".to_string(), "bad-script"),
+        (format!("context = {{ {script} }}"), "bad-script"),
+        (format!("notify = {{ {script} }}"), "bad-script"),
+        (format!("when = {{ {script} }}\ndeny = \"x\""), "bad-script"),
+        (format!("unless = {{ when = {{ {script} }} }}\ndeny = \"x\""), "bad-script"),
+        ("run = \"cat ${path}\"".into(), "bad-script"),
+        ("run = \"cat ${{path\"".into(), "bad-script"),
+        ("run = 'cat {path|s/a/b}'".into(), "bad-template"),
+        ("run = 'cat {path|s/(/x/}'".into(), "bad-regex"),
+        ("unless = { when = { run = 'cat {path|s/(/x/}' } }\ndeny = 'x'".into(), "bad-regex"),
+        ("deny = '{path|s/[/x/}'".into(), "bad-regex"),
+        ("context = '{path|s/[/x/}'".into(), "bad-regex"),
+        ("env = { A = '{path|s/[/x/}' }".into(), "bad-regex"),
+        ("unless = { when = { run = 'cat \"{path}\"' } }\ndeny = 'x'".into(), "quoted-placeholder"),
+    ] {
+        let world = World::with(&format!("[rule.x]\neffect = \"read\"\n{rule}\n"));
+        let done = world.run(&["check", "--json"]);
+        assert_eq!(done.code, 1, "{rule}: {}", done.out);
+        assert_eq!(done.json()[0]["code"], code, "{rule}: {}", done.out);
+    }
+    for rule in ["run = 'test \"$(git branch)\" = main'", "run = 'cat {path|s/(a)/b/} \"$HOME\"'"] {
+        let world = World::with(&format!("[rule.x]\neffect = \"read\"\n{rule}\n"));
+        let done = world.run(&["check", "--json"]);
+        assert_eq!(done.out.trim(), "[]", "{rule}");
+    }
+}
+
+#[test]
 fn s2_31_a_verb_that_the_event_cannot_express_names_rule_event_and_verbs() {
     let world = World::with("[rule.late]\non = \"Stop\"\nallow = \"x\"\n");
     let done = world.run(&["check", "--json"]);

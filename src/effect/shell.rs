@@ -11,6 +11,7 @@ mod builtin;
 mod call;
 pub(in crate::effect) mod decode;
 mod doubt;
+pub mod fault;
 mod files;
 mod group;
 mod input;

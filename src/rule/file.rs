@@ -23,7 +23,7 @@ mod tables;
 pub use self::remote::{REMOTE_KEYS, Remote};
 pub use self::tables::{Autopilot, JournalConfig, Override};
 
-use self::check::{check_regexes, check_rule};
+use self::check::{check_regexes, check_rule, check_scripts};
 use self::tables::{
     DIALECTS, MODES, SEVERITIES, read_autopilot, read_journal, read_override, read_packs,
 };
@@ -126,11 +126,21 @@ impl RuleFile {
 /// Reads a rule file of that layer. `only` is the event at hand: other events' rules are read, but
 /// not their regular expressions, which cost most and are not asked; None checks everything.
 pub fn read(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFile {
+    read_with(text, path, layer, only, false)
+}
+
+/// Reads a part of a file that has no fault, as an index of it tells.
+pub fn read_again(text: &str, path: &Path, layer: Layer, kind: Kind) -> RuleFile {
+    read_with(text, path, layer, Some(kind), true)
+}
+
+fn read_with(text: &str, path: &Path, layer: Layer, only: Option<Kind>, sound: bool) -> RuleFile {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut file = RuleFile::default();
     let mut r = Reader::new(text);
     r.base = if layer.is_project() { None } else { path.parent().map(Path::to_path_buf) };
     r.only = only;
+    r.sound = sound;
     r.private = !errors.is_empty() && text.contains("[remote");
     for error in errors {
         let span = error.span().unwrap_or(0..0);
@@ -302,9 +312,9 @@ fn read_rule(
     }
     default_events(&mut rule, &seen);
     check_rule(&rule, &seen, id.span(), r);
-    let deep = r.only.is_none_or(|kind| rule.on.contains(kind));
-    if deep {
+    if !r.sound && r.only.is_none_or(|kind| rule.on.contains(kind)) {
         check_regexes(&rule, id.span(), r);
+        check_scripts(&rule, id.span(), r);
     }
     let broken = r.faults[before..].iter().any(|f| f.gravity == Gravity::Error);
     r.rule = None;

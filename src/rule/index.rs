@@ -20,7 +20,7 @@ use super::file::{self, Remote, RuleFile};
 use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
-const HEADER: &str = concat!("hookctl-index 3 ", env!("CARGO_PKG_VERSION"), " ");
+const HEADER: &str = concat!("hookctl-index 4 ", env!("CARGO_PKG_VERSION"), " ");
 /// Stands between the content and the entries.
 const END: &str = "\n--\n";
 /// Stands before the entries where the file holds nothing but rules, tests and servers.
@@ -107,7 +107,7 @@ impl Index {
             .filter(concerned)
             .filter_map(|entry| {
                 let chunk = text.get(entry.start..entry.end)?;
-                let mut rule = file::read(chunk, path, layer, Some(call.event.kind)).rules.pop()?;
+                let mut rule = file::read_again(chunk, path, layer, call.event.kind).rules.pop()?;
                 Rc::make_mut(&mut rule).line += entry.line - 1;
                 Some(rule)
             })

@@ -288,6 +288,44 @@ impl Rule {
             && self.notify.is_none()
             && self.unless.as_ref().is_none_or(|unless| unless.when.run.is_none())
     }
+
+    /// Every text with placeholders in it.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        fn plain(text: Option<&Text>) -> Option<&Template> {
+            match text {
+                Some(Text::Plain(template)) => Some(template),
+                _ => None,
+            }
+        }
+        let fields = self.rewrite.iter().chain(&self.replace).map(|(_, template)| template);
+        let texts = [plain(self.context.as_ref()), plain(self.notify.as_ref())];
+        fields
+            .chain(self.env.iter().map(|(_, template)| template))
+            .chain(self.verdict.iter().map(|(_, template)| template))
+            .chain(texts.into_iter().flatten())
+            .chain(self.commands().map(|command| &command.script))
+    }
+
+    /// Every command that it runs.
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        fn text(text: Option<&Text>) -> Option<&Command> {
+            match text {
+                Some(Text::Run(command)) => Some(command),
+                _ => None,
+            }
+        }
+        let unless = self.unless.as_ref().and_then(|unless| unless.when.run.as_ref());
+        [
+            self.run.as_ref(),
+            self.hook.as_ref(),
+            self.conditions.when.run.as_ref(),
+            unless,
+            text(self.context.as_ref()),
+            text(self.notify.as_ref()),
+        ]
+        .into_iter()
+        .flatten()
+    }
 }
 
 /// How much is asked: the shipped rules' own knob.

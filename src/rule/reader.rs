@@ -20,6 +20,8 @@ pub struct Reader<'t> {
     pub(super) base: Option<PathBuf>,
     pub(super) only: Option<Kind>,
     pub(super) rule: Option<String>,
+    /// It was read before, whole, and had no fault.
+    pub(super) sound: bool,
     /// What is read may hold a key or a password.
     pub(super) private: bool,
     pub(super) faults: Vec<Fault>,
@@ -34,6 +36,7 @@ impl<'t> Reader<'t> {
             text,
             base: None,
             only: None,
+            sound: false,
             rule: None,
             private: false,
             faults: Vec::new(),

@@ -102,9 +102,11 @@ impl Template {
                 rest = &rest[2..];
                 continue;
             }
-            if c == '{'
-                && let Some((body, after)) = placeholder(rest)
-            {
+            let found = match c {
+                '{' => placeholder(rest, names)?,
+                _ => None,
+            };
+            if let Some((body, after)) = found {
                 let (name, substitutions) = read(body, names)?;
                 if !text.is_empty() {
                     pieces.push(Piece::Text(std::mem::take(&mut text)));
@@ -242,25 +244,41 @@ fn substitute(value: String, substitutions: &[Substitution]) -> String {
 }
 
 /// The inside of the placeholder that `text` begins with and what follows it, where it is one.
-fn placeholder(text: &str) -> Option<(&str, &str)> {
-    let inside = text.strip_prefix('{')?;
-    let name_len = inside
-        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '[' | ']')))?;
-    if name_len == 0 || !inside.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return None;
+///
+/// # Errors
+/// Where a name of ours is followed by what is no substitution.
+fn placeholder<'t>(
+    text: &'t str,
+    names: Option<&[&'static str]>,
+) -> Result<Option<(&'t str, &'t str)>, String> {
+    let Some(inside) = text.strip_prefix('{') else { return Ok(None) };
+    let of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '[' | ']');
+    let Some(name_len) = inside.find(|c| !of_name(c)) else { return Ok(None) };
+    if !inside.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return Ok(None);
     }
+    let name = &inside[..name_len];
     match inside.as_bytes()[name_len] {
-        b'}' => Some((&inside[..name_len], &inside[name_len + 1..])),
-        b'|' => {
-            // The end is the first `}` behind a complete list of substitutions.
-            let mut at = name_len;
-            while inside[at..].starts_with('|') {
-                at += 1 + substitution_len(&inside[at + 1..])?;
-            }
-            inside[at..].starts_with('}').then(|| (&inside[..at], &inside[at + 1..]))
-        }
-        _ => None,
+        b'}' => Ok(Some((name, &inside[name_len + 1..]))),
+        b'|' => match substitutions_end(inside, name_len) {
+            Some(end) => Ok(Some((&inside[..end], &inside[end + 1..]))),
+            None if read(name, names).is_ok() => Err(format!(
+                "the substitution of `{{{name}|` is broken: it is written {{{name}|s/regex/new/}}"
+            )),
+            // A brace of somebody else.
+            None => Ok(None),
+        },
+        _ => Ok(None),
     }
+}
+
+/// Where the first `}` behind a complete list of substitutions stands.
+fn substitutions_end(inside: &str, name_len: usize) -> Option<usize> {
+    let mut at = name_len;
+    while inside[at..].starts_with('|') {
+        at += 1 + substitution_len(&inside[at + 1..])?;
+    }
+    inside[at..].starts_with('}').then_some(at)
 }
 
 /// The length of `s/regex/new/flags`, any punctuation as the separator.
@@ -295,10 +313,7 @@ fn split_substitution(text: &str) -> Option<(String, String, usize)> {
     None
 }
 
-fn read(
-    body: &str,
-    names: Option<&'static [&'static str]>,
-) -> Result<(Name, Vec<Substitution>), String> {
+fn read(body: &str, names: Option<&[&'static str]>) -> Result<(Name, Vec<Substitution>), String> {
     let name_end = body.find('|').unwrap_or(body.len());
     let unknown = |other: &str, names: &[&str]| {
         let names = names.join("} {");
@@ -388,6 +403,18 @@ mod tests {
         assert_eq!(fill("{{path} {} {\"a\": 1} {a b}"), "{path} {} {\"a\": 1} {a b}");
         assert_eq!(fill("{command|s/npm/a}b/}"), "a}b install npm");
         assert!(Template::parse("{pth}").is_err());
+        for broken in [
+            "{path|}",
+            "{path|s/a/b}",
+            "{path|s/a}",
+            "{command|s/a/b/|}",
+            "{input.x|tr a b}",
+            "{path|s/a/b/ }",
+            "{host|",
+        ] {
+            assert!(Template::parse(broken).is_err(), "{broken}");
+        }
+        assert_eq!(fill("awk {print|\"sort\"} {path x}"), "awk {print|\"sort\"} {path x}");
         let told = Template::of("{what|s/</&lt;/g} $PROMPT {{what}", TOLD).unwrap();
         let filled = told.fill(&|name| (*name == Name::Own("what")).then(|| "<a>".into()));
         assert_eq!(filled, "&lt;a> $PROMPT {what}");

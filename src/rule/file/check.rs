@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::Seen;
+use crate::effect::shell;
 use crate::event::{Kind, KindSet};
 use crate::rule::condition::{Conditions, ValueTest};
 use crate::rule::reader::Reader;
-use crate::rule::{Redact, Regex, Rule, Text};
+use crate::rule::{Redact, Regex, Rule, Template};
 use crate::verdict::Verb;
 
 pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Reader<'_>) {
@@ -66,17 +67,36 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
     if seen.dialect.is_some() && rule.hook.is_none() {
         r.warn("unused-key", "`dialect` belongs to `hook`".into(), None, id.clone());
     }
-    let scripts = [&rule.run, &rule.hook, &rule.conditions.when.run];
-    let texts = [&rule.context, &rule.notify].map(|text| match text {
-        Some(Text::Run(command)) => Some(command),
-        _ => None,
-    });
-    for command in scripts.into_iter().map(Option::as_ref).chain(texts).flatten() {
+    for command in rule.commands() {
         if command.script.has_quoted_placeholder() {
             r.fault(
                 "quoted-placeholder",
                 "a placeholder stands inside quotes".into(),
                 Some("take the quotes off: it becomes a quoted variable by itself".into()),
+                id.clone(),
+            );
+        }
+    }
+}
+
+/// A script that no shell runs whole: its exit status would say something else than the rule means.
+pub(super) fn check_scripts(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
+    for command in rule.commands() {
+        let (script, _) = command.script.script(&|_| None);
+        if let Some(why) = shell::fault::fault(&script) {
+            let source = command.script.source();
+            r.fault(
+                "bad-script",
+                format!("the shell cannot run `{source}`: {why}"),
+                Some("close what is open; `{{` is a brace".into()),
+                id.clone(),
+            );
+        }
+        if script.contains("$\"$HOOKCTL_") {
+            r.fault(
+                "bad-script",
+                "a `$` stands in front of a placeholder".into(),
+                Some("take it off: the placeholder becomes a quoted variable by itself".into()),
                 id.clone(),
             );
         }
@@ -129,9 +149,7 @@ pub(super) fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
     if let Some(Redact::Patterns(patterns)) = &rule.redact {
         all.extend(patterns);
     }
-    for (_, template) in rule.rewrite.iter().chain(&rule.replace) {
-        all.extend(template.regexes());
-    }
+    all.extend(rule.templates().flat_map(Template::regexes));
     for regex in all.into_iter().chain(&owned) {
         if let Some(why) = regex.fault() {
             r.fault("bad-regex", format!("`{}`: {why}", regex.source), None, id.clone());

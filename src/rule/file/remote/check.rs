@@ -116,7 +116,10 @@ pub(super) fn check(
             at("url").unwrap_or(name.clone()),
         );
     }
-    let unknown = |text: &str| Template::of(text, TOLD).err();
+    let unknown = |text: &str| match Template::of(text, TOLD) {
+        Ok(template) => template.regexes().find_map(|regex| regex.fault()),
+        Err(why) => Some(why),
+    };
     if let (Some(body), Some(span)) = (&remote.body, at("body"))
         && let Some(why) = texts(body).into_iter().find_map(unknown)
     {
