@@ -7,7 +7,7 @@ mod autopilot;
 
 use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::event::{Event, Kind};
-use crate::rule::condition::Subject;
+use crate::rule::condition::{Conditions, Subject};
 use crate::rule::path::Bases;
 use crate::rule::{Certainty, Layer, Profile, Rule, Severity, Truth};
 use crate::verdict::Verb;
@@ -22,6 +22,8 @@ pub struct Match<'r> {
     pub effects: Vec<usize>,
     /// The rule speaks of the event as a whole.
     pub whole: bool,
+    /// The parts that the command of `unless` takes away if it holds: all else of that `unless` does.
+    pub hinges: Vec<Part>,
     /// It fired on something that was not understood.
     pub unknown: bool,
     /// The verdict, where it differs from the rule's own (danger words).
@@ -30,10 +32,82 @@ pub struct Match<'r> {
     pub observed: bool,
 }
 
-impl Match<'_> {
+/// What of an event a rule speaks of: one effect, or (None) the event as a whole.
+pub type Part = Option<usize>;
+
+impl<'r> Match<'r> {
+    /// A rule that speaks of nothing yet.
+    pub fn of(rule: &'r Rule) -> Match<'r> {
+        Match {
+            rule,
+            effects: Vec::new(),
+            whole: false,
+            hinges: Vec::new(),
+            unknown: false,
+            verb: None,
+            observed: false,
+        }
+    }
+
     /// The verdict of the rule here.
     pub fn verb(&self) -> Option<Verb> {
         self.verb.or(self.rule.verdict.as_ref().map(|(verb, _)| *verb))
+    }
+
+    /// Everything that it speaks of.
+    pub fn parts(&self) -> Vec<Part> {
+        let effects = self.effects.iter().map(|at| Some(*at));
+        effects.chain(self.whole.then_some(None)).collect()
+    }
+
+    /// Takes a part away.
+    pub fn drop_part(&mut self, part: Part) {
+        match part {
+            Some(effect) => self.effects.retain(|at| *at != effect),
+            None => self.whole = false,
+        }
+    }
+
+    /// Speaks of the part as well, as far as its `unless` lets it.
+    fn take(&mut self, part: Part, relief: Relief) {
+        if relief == Relief::Sure {
+            return;
+        }
+        if relief == Relief::Hinges {
+            self.hinges.push(part);
+        }
+        match part {
+            Some(effect) => self.effects.push(effect),
+            None => self.whole = true,
+        }
+    }
+
+    /// Does it still speak of anything?
+    pub fn speaks(&self) -> bool {
+        self.whole || !self.effects.is_empty()
+    }
+}
+
+/// What an `unless` does to a part of a match.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relief {
+    /// Nothing.
+    None,
+    /// It takes the part away.
+    Sure,
+    /// It does so if its command holds, which the caller asks.
+    Hinges,
+}
+
+impl Relief {
+    fn of(rule: &Rule, rest_holds: impl FnOnce(&Conditions) -> bool) -> Relief {
+        match &rule.unless {
+            Some(unless) if rest_holds(unless) => match unless.when.run {
+                Some(_) => Relief::Hinges,
+                None => Relief::Sure,
+            },
+            _ => Relief::None,
+        }
     }
 }
 
@@ -74,8 +148,7 @@ impl<'a> Case<'a> {
         }
         let observed =
             rule.observe || (self.profile == Profile::Observe && rule.layer() == Layer::Pack);
-        let found =
-            Match { rule, effects: Vec::new(), whole: false, unknown: false, verb: None, observed };
+        let found = Match { observed, ..Match::of(rule) };
         match rule.verdict {
             Some((Verb::Allow, _)) => self.test_allow(found),
             _ => self.test_other(found),
@@ -85,8 +158,8 @@ impl<'a> Case<'a> {
     fn test_other<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
         let rule = found.rule;
         let s = self.subject();
-        let relaxed = |effect: Option<&Effect>| {
-            rule.unless.as_ref().is_some_and(|unless| unless.relaxes(&s, effect, rule.wraps()))
+        let relief = |effect: Option<&Effect>| {
+            Relief::of(rule, |unless| unless.relaxes(&s, effect, rule.wraps()))
         };
         if rule.certainty == Certainty::Unknown {
             return self.test_unknown(found);
@@ -96,21 +169,22 @@ impl<'a> Case<'a> {
             let only_effects =
                 rule.unless.as_ref().is_some_and(|unless| unless.speaks_of_effects());
             if only_effects && !self.analysis.effects.is_empty() {
-                found.effects = (0..self.analysis.effects.len())
-                    .filter(|at| !relaxed(Some(&self.analysis.effects[*at])))
-                    .collect();
-                return (!found.effects.is_empty()).then_some(found);
+                for (at, effect) in self.analysis.effects.iter().enumerate() {
+                    found.take(Some(at), relief(Some(effect)));
+                }
+            } else {
+                found.take(None, relief(None));
             }
-            if relaxed(None) {
-                return None;
-            }
-            found.whole = true;
-            return Some(found);
+            return found.speaks().then_some(found);
         }
         let mut sure = false;
         for (at, effect) in self.analysis.effects.iter().enumerate() {
             let truth = rule.conditions.effect(&s, effect);
-            if truth == Truth::No || relaxed(Some(effect)) {
+            if truth == Truth::No {
+                continue;
+            }
+            let relief = relief(Some(effect));
+            if relief == Relief::Sure {
                 continue;
             }
             let fires = match (effect.grade, truth) {
@@ -121,7 +195,7 @@ impl<'a> Case<'a> {
             if fires {
                 sure |= effect.grade == Grade::Certain && truth == Truth::Yes;
                 found.unknown |= effect.grade == Grade::Unknown;
-                found.effects.push(at);
+                found.take(Some(at), relief);
             }
         }
         if !sure && self.only_strict(rule) {
@@ -176,24 +250,32 @@ impl<'a> Case<'a> {
     fn test_allow<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
         let rule = found.rule;
         let s = self.subject();
-        let spoiled = |effect: Option<&Effect>| {
-            rule.unless.as_ref().is_some_and(|unless| unless.could_hold(&s, effect))
-        };
+        let spoiled =
+            |effect: Option<&Effect>| Relief::of(rule, |unless| unless.could_hold(&s, effect));
         let effects = &self.analysis.effects;
         if effects.is_empty() {
             // Nothing that effects speak of happens: only a rule on the call as such speaks.
-            let speaks = !rule.conditions.speaks_of_effects() && !spoiled(None);
-            found.whole = speaks;
-            return speaks.then_some(found);
+            if !rule.conditions.speaks_of_effects() {
+                found.take(None, spoiled(None));
+            }
+            return found.speaks().then_some(found);
         }
-        found.effects = (0..effects.len())
-            .filter(|at| rule.conditions.covers(&s, &effects[*at]) && !spoiled(Some(&effects[*at])))
-            .collect();
-        // A call of nothing but transparent executes is covered by any allow on reads.
-        found.whole = !rule.closed
+        for (at, effect) in effects.iter().enumerate() {
+            if rule.conditions.covers(&s, effect) {
+                found.take(Some(at), spoiled(Some(effect)));
+            }
+        }
+        // A call of nothing but transparent executes is covered by any allow on reads. An `unless` on
+        // effects was held against each of them.
+        if !rule.closed
             && rule.conditions.effect.contains(&Word::Read)
-            && rule.conditions.command.is_empty();
-        (!found.effects.is_empty() || found.whole).then_some(found)
+            && rule.conditions.command.is_empty()
+            && effects.iter().all(|effect| self.stands_for_itself(effect))
+        {
+            let spoils = |unless: &Conditions| !unless.speaks_of_effects() && unless.event(&s);
+            found.take(None, Relief::of(rule, spoils));
+        }
+        found.speaks().then_some(found)
     }
 
     /// Do these allows cover the whole call?
@@ -311,10 +393,8 @@ impl<'a> Case<'a> {
             && rule.conditions.speaks_of_effects()
             && rule.conditions.event(&s)
             && rule.conditions.effect(&s, effect) != Truth::No
-            && !rule
-                .unless
-                .as_ref()
-                .is_some_and(|unless| unless.relaxes(&s, Some(effect), rule.wraps()))
+            && Relief::of(rule, |unless| unless.relaxes(&s, Some(effect), rule.wraps()))
+                != Relief::Sure
     }
 }
 

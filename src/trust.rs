@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::rule::Rule;
 use crate::rule::file::RuleFile;
-use crate::rule::{Command, Rule, Text};
 
 /// What was approved: the content of `trust.json`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -66,25 +66,10 @@ pub fn entry(root: &Path, text: &str, file: &RuleFile, since: String) -> Entry {
     Entry { hash: hash(text.as_bytes()), programs, since }
 }
 
-/// The commands that a rule would run, for showing.
-pub fn commands(rule: &Rule) -> Vec<&Command> {
-    let texts = [&rule.context, &rule.notify].map(|text| match text {
-        Some(Text::Run(command)) => Some(command),
-        _ => None,
-    });
-    let unless = rule.unless.as_ref().and_then(|unless| unless.when.run.as_ref());
-    [rule.run.as_ref(), rule.hook.as_ref(), rule.conditions.when.run.as_ref(), unless]
-        .into_iter()
-        .chain(texts)
-        .flatten()
-        .collect()
-}
-
 /// The project's own files that the rule's commands name.
 fn programs(rule: &Rule, root: &Path) -> Vec<PathBuf> {
     let breaks = |c: char| c.is_whitespace() || ";|&()<>\"'`".contains(c);
-    commands(rule)
-        .into_iter()
+    rule.commands()
         .flat_map(|command| command.script.source().split(breaks))
         .filter(|word| !word.is_empty())
         .map(|word| root.join(word))

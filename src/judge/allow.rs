@@ -30,12 +30,10 @@ impl Judge<'_> {
         let from_outside: Vec<Match<'_>> = outside
             .iter()
             .map(|one| Match {
-                rule: one.rule,
                 effects: known.clone(),
                 whole: true,
-                unknown: false,
                 verb: Some(Verb::Allow),
-                observed: false,
+                ..Match::of(one.rule)
             })
             .collect();
         let allows: Vec<&Match<'_>> = matches

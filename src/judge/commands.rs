@@ -7,59 +7,18 @@ use std::time::Duration;
 
 use super::{Heard, Judge, LARGEST_VARIABLE};
 use crate::act::{self, Job, Outcome};
+use crate::effect::Analysis;
 use crate::engine::Match;
+use crate::event::Event;
 use crate::once::{self, Claim};
 use crate::rule;
 use crate::rule::template::Name;
 use crate::rule::{Rule, Text};
 use crate::script::{Dialect, Said, cupcake};
 use crate::trust;
-use crate::verdict::Verb;
 use crate::watchdog;
 
 impl Judge<'_> {
-    /// `when.run` and `unless.when.run`: drops the matches that do not hold after all.
-    pub(super) fn ask_circumstances<'r>(&mut self, matches: &mut Vec<Match<'r>>) {
-        let mut jobs = Vec::new();
-        let mut owners = Vec::new();
-        for (at, one) in matches.iter().enumerate().filter(|(_, one)| !one.observed) {
-            let unless = one.rule.unless.as_ref().and_then(|u| u.when.run.as_ref());
-            for (command, negated) in
-                [(one.rule.conditions.when.run.as_ref(), false), (unless, true)]
-            {
-                if let Some(command) = command {
-                    jobs.push(self.job(command, one, None));
-                    owners.push((at, negated));
-                }
-            }
-        }
-        let outcomes = self.run_jobs(jobs, "when");
-        let mut dropped = vec![false; matches.len()];
-        for ((at, negated), outcome) in owners.into_iter().zip(outcomes) {
-            let one = &matches[at];
-            let allow = matches!(one.verb(), Some(Verb::Allow));
-            let holds = match outcome {
-                Some(outcome) if !outcome.is_error() => outcome.succeeded() != negated,
-                // Not known: that allows nothing, and relaxes nothing.
-                Some(outcome) => {
-                    self.out.notes.push(format!(
-                        "{}: when.run {}",
-                        one.rule.name(),
-                        outcome.ended()
-                    ));
-                    !allow
-                }
-                None => !allow,
-            };
-            dropped[at] |= !holds;
-        }
-        let mut at = 0;
-        matches.retain(|_| {
-            at += 1;
-            !dropped[at - 1]
-        });
-    }
-
     /// Runs what the matched rules run. Returns what hook scripts said, and the rules whose `run`
     /// failed with its outcome.
     pub(super) fn act<'r>(
@@ -155,7 +114,18 @@ impl Judge<'_> {
         one: &Match<'_>,
         path: Option<String>,
     ) -> Job {
-        let values = self.values(one, None, None);
+        self.job_of((self.event, self.analysis), command, one, path)
+    }
+
+    /// The same for the call in that form.
+    pub(super) fn job_of(
+        &self,
+        (event, analysis): (&Event, &Analysis),
+        command: &rule::Command,
+        one: &Match<'_>,
+        path: Option<String>,
+    ) -> Job {
+        let values = self.values_of(event, analysis, one, None, None);
         let value = |name: &Name| match (name, &path) {
             (Name::Path, Some(path)) => Some(path.clone()),
             _ => values(name),

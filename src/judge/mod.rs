@@ -24,8 +24,10 @@ use crate::rule::{Layer, Otherwise, Rule};
 use crate::script::{Dialect, Said};
 use crate::trust;
 use crate::verdict::{Answer, Verb};
+use circumstances::Asked;
 
 mod allow;
+mod circumstances;
 mod commands;
 mod remember;
 mod rewrite;
@@ -105,6 +107,8 @@ struct Judge<'a> {
     voices: Vec<Voice>,
     /// A human at a server has said yes.
     approved: bool,
+    /// What the commands of conditions said so far: none is asked the same twice.
+    asked: Vec<Asked>,
     /// The payload for commands, made for the first of them.
     payload: OnceCell<Arc<[u8]>>,
 }
@@ -122,9 +126,11 @@ impl Again {
         Form { rules, matches, event: &self.event, analysis: &self.analysis }
     }
 
-    fn matches(&self, judge: &Judge<'_>) -> Vec<Match<'_>> {
+    fn matches(&self, judge: &mut Judge<'_>) -> Vec<Match<'_>> {
         let rules: Vec<&Rule> = self.rules.iter().map(Rc::as_ref).collect();
-        judge.matches_quietly(&rules, &self.event, &self.analysis)
+        let mut matches = judge.matches_quietly(&rules, &self.event, &self.analysis);
+        judge.ask_circumstances(&mut matches, &self.event, &self.analysis, "again");
+        matches
     }
 }
 
@@ -150,6 +156,7 @@ pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<
         out,
         voices,
         approved: false,
+        asked: Vec::new(),
         payload: OnceCell::new(),
     };
     let mut matches = judge.matches(&rules, event, analysis);
@@ -186,7 +193,7 @@ impl<'a> Judge<'a> {
             self.conclude(&self.form(rules, &matches), &[]);
             return self.out;
         }
-        self.ask_circumstances(&mut matches);
+        self.ask_circumstances(&mut matches, self.event, self.analysis, "when");
         self.tell_of(&matches, true);
         let (said, failed_runs) = self.act(&matches);
         let rewritten = self.rewrite(&matches, &said);
@@ -200,14 +207,17 @@ impl<'a> Judge<'a> {
         let mut again = rewritten.map(|input| self.again(&matches, input));
         if !forwards.is_empty() || matches.iter().any(|one| one.rule.remote.is_some()) {
             let denied = self.denied(&matches)
-                || again.as_ref().is_some_and(|again| self.denied(&again.matches(&self)));
+                || again.as_ref().is_some_and(|again| {
+                    let matches = again.matches(&mut self);
+                    self.denied(&matches)
+                });
             if denied {
                 self.audit(&matches);
             } else {
                 let allowed = match &again {
                     None => self.allowed(&self.form(rules, &matches), &allows),
                     Some(again) => {
-                        let matches = again.matches(&self);
+                        let matches = again.matches(&mut self);
                         let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
                         self.allowed(&again.form(&rules, &matches), &allows)
                     }
@@ -221,7 +231,7 @@ impl<'a> Judge<'a> {
             None => self.conclude(&self.form(rules, &matches), &allows),
             Some(again) => {
                 self.out.answer.input = Some(again.input.clone());
-                let matches = again.matches(&self);
+                let matches = again.matches(&mut self);
                 self.tell_of(&matches, false);
                 let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
                 self.conclude(&again.form(&rules, &matches), &allows);
@@ -303,7 +313,6 @@ impl<'a> Judge<'a> {
                 && matches!(one.verb(), Some(Verb::Deny | Verb::Halt))
                 && !one.rule.runs()
                 && !self.asks(one.rule)
-                && one.rule.unless.as_ref().is_none_or(|unless| unless.when.run.is_none())
                 && self.may_block(one.rule)
         })
     }

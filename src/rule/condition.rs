@@ -376,7 +376,8 @@ impl Conditions {
         true
     }
 
-    /// As an `unless`: does it relax a deny or ask on this effect? Only what is certain does.
+    /// As an `unless`: does it relax a deny or ask on this effect? Only what is certain does. Its
+    /// command is not asked here.
     ///
     /// `around` = a command that wraps the effect's own counts as well.
     pub fn relaxes(&self, s: &Subject<'_>, effect: Option<&Effect>, around: bool) -> bool {
@@ -422,7 +423,8 @@ impl Conditions {
                 .all(|p| p.hits(s, effect) == Truth::Yes)
     }
 
-    /// As an `unless` of an allow: could it hold for this effect? Then nothing is allowed.
+    /// As an `unless` of an allow: could it hold for this effect? Then nothing is allowed. Its command
+    /// is not asked here.
     pub fn could_hold(&self, s: &Subject<'_>, effect: Option<&Effect>) -> bool {
         self.event(s)
             && (!self.speaks_of_effects()

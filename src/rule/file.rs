@@ -474,8 +474,9 @@ fn read_key(
 /// Without `on` the keys decide.
 fn default_events(rule: &mut Rule, seen: &Seen) {
     if let Some(limit) = seen.limit {
+        let unless = rule.unless.as_mut().and_then(|unless| unless.when.run.as_mut());
         let commands = [&mut rule.run, &mut rule.hook, &mut rule.conditions.when.run];
-        for command in commands.into_iter().flatten() {
+        for command in commands.into_iter().flatten().chain(unless) {
             command.limit = Some(limit);
         }
         for text in [&mut rule.context, &mut rule.notify] {

@@ -269,12 +269,7 @@ impl Rule {
 
     /// Does it run or write anything?
     pub fn runs(&self) -> bool {
-        self.run.is_some()
-            || self.hook.is_some()
-            || !self.env.is_empty()
-            || matches!(self.notify, Some(Text::Run(_)))
-            || matches!(self.context, Some(Text::Run(_)))
-            || self.conditions.when.run.is_some()
+        !self.env.is_empty() || self.commands().next().is_some()
     }
 
     /// May an untrusted project's rule take effect: it only denies or asks on a tool call.
@@ -286,7 +281,6 @@ impl Rule {
             && self.redact.is_none()
             && self.context.is_none()
             && self.notify.is_none()
-            && self.unless.as_ref().is_none_or(|unless| unless.when.run.is_none())
     }
 
     /// Every text with placeholders in it.

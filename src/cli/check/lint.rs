@@ -21,7 +21,6 @@ use crate::rule::fault::{Fault, Gravity, did_you_mean};
 use crate::rule::file::Remote;
 use crate::script::{Dialect, cupcake};
 use crate::settings;
-use crate::trust;
 
 mod never;
 mod shadow;
@@ -236,7 +235,7 @@ impl<'a> Lint<'a> {
     // ---- limits ---------------------------------------------------------------------------
 
     fn limits(&mut self) {
-        let limit = trust::commands(self.rule).into_iter().filter_map(|c| c.limit).max();
+        let limit = self.rule.commands().filter_map(|c| c.limit).max();
         let Some(limit) = limit else { return };
         let deadline = |kind: Kind| {
             let timeout = agent::AGENTS[0].spec(kind).map_or(60, |spec| spec.timeout);

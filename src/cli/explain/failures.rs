@@ -112,6 +112,10 @@ pub static FAILURES: &[Failure] = &[
         "an allow does not hold, every other rule does",
     ),
     all(
+        "the command of `unless = { when = { run } }` cannot answer",
+        "the `unless` relaxes nothing, and an allow does not hold",
+    ),
+    all(
         "`hook` exits 2, as the client reads it",
         "deny, with its stderr; on PermissionRequest nothing",
     ),

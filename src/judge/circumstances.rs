@@ -1,0 +1,151 @@
+//! The commands of conditions: `when = { run }` of rules and of their `unless`, asked after everything
+//! else holds, of each part of a match that they could tell apart.
+
+use std::time::Duration;
+
+use super::Judge;
+use crate::act::{Job, Outcome};
+use crate::effect::Analysis;
+use crate::engine::{Match, Part};
+use crate::event::Event;
+use crate::rule::Command;
+use crate::rule::template::Name;
+use crate::verdict::Verb;
+
+/// How many different questions a command is asked about one call; what is beyond is not known.
+const MOST: usize = 32;
+
+/// A question to a command, and what it said: None = it could not tell.
+pub(super) struct Asked {
+    script: String,
+    variables: Vec<(String, String)>,
+    limit: Option<Duration>,
+    holds: Option<bool>,
+}
+
+/// Whose command it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// `when`: where it does not hold, neither does the rule.
+    Rule,
+    /// `unless`: where it holds, the rule does not.
+    Unless,
+}
+
+/// Which part of which match hangs on which answer.
+struct Question {
+    at: usize,
+    part: Part,
+    whose: Whose,
+    /// Among `asked`; None = too many.
+    answer: Option<usize>,
+}
+
+impl Judge<'_> {
+    /// Takes away what does not hold after all: parts of matches, and matches without any left.
+    /// `phase` tells the forms of one call apart.
+    pub(super) fn ask_circumstances(
+        &mut self,
+        matches: &mut Vec<Match<'_>>,
+        event: &Event,
+        analysis: &Analysis,
+        phase: &str,
+    ) {
+        let mut questions = Vec::new();
+        let mut jobs = Vec::new();
+        for (at, one) in matches.iter().enumerate().filter(|(_, one)| !one.observed) {
+            let unless = one.rule.unless.as_ref().and_then(|unless| unless.when.run.as_ref());
+            let commands =
+                [(Whose::Rule, one.rule.conditions.when.run.as_ref()), (Whose::Unless, unless)];
+            for (whose, command) in commands {
+                let Some(command) = command else { continue };
+                let parts = match whose {
+                    Whose::Rule => one.parts(),
+                    Whose::Unless => one.hinges.clone(),
+                };
+                let answers = self.questions((event, analysis), command, one, &parts, &mut jobs);
+                let of = |(part, answer)| Question { at, part, whose, answer };
+                questions.extend(parts.into_iter().zip(answers).map(of));
+            }
+        }
+        if questions.is_empty() {
+            return;
+        }
+        let first = self.asked.len() - jobs.len();
+        for (at, outcome) in self.run_jobs(jobs, phase).into_iter().enumerate() {
+            self.asked[first + at].holds = outcome.as_ref().and_then(holds);
+            if let Some(outcome) = outcome.filter(Outcome::is_error) {
+                let of = |q: &&Question| q.answer == Some(first + at);
+                let rule = questions.iter().find(of).map(|q| matches[q.at].rule.name());
+                let rule = rule.unwrap_or_default();
+                self.out.notes.push(format!("{rule}: when.run {}", outcome.ended()));
+            }
+        }
+        for Question { at, part, whose, answer } in questions {
+            let one = &mut matches[at];
+            let answer = answer.and_then(|at| self.asked[at].holds);
+            // Not known: that allows nothing, and relaxes nothing.
+            let allow = one.verb() == Some(Verb::Allow);
+            let stays = match whose {
+                Whose::Rule => answer.unwrap_or(!allow),
+                Whose::Unless => !answer.unwrap_or(allow),
+            };
+            if !stays {
+                one.drop_part(part);
+            }
+        }
+        matches.retain(Match::speaks);
+    }
+
+    /// The question of each part to the command; those that were not asked before become jobs.
+    fn questions(
+        &mut self,
+        form: (&Event, &Analysis),
+        command: &Command,
+        one: &Match<'_>,
+        parts: &[Part],
+        jobs: &mut Vec<Job>,
+    ) -> Vec<Option<usize>> {
+        let differs = [Name::Path, Name::Command, Name::Host];
+        if !differs.iter().any(|name| command.script.uses(name)) {
+            let answer = self.question(command.limit, self.job_of(form, command, one, None), jobs);
+            return vec![Some(answer); parts.len()];
+        }
+        let mut seen = Vec::new();
+        let mut ask = |part: &Part| {
+            if seen.len() >= MOST {
+                return None;
+            }
+            let about = match part {
+                Some(effect) => Match { effects: vec![*effect], ..Match::of(one.rule) },
+                None => one.clone(),
+            };
+            let answer =
+                self.question(command.limit, self.job_of(form, command, &about, None), jobs);
+            if !seen.contains(&answer) {
+                seen.push(answer);
+            }
+            Some(answer)
+        };
+        parts.iter().map(&mut ask).collect()
+    }
+
+    /// The place of the job's answer among `asked`.
+    fn question(&mut self, limit: Option<Duration>, job: Job, jobs: &mut Vec<Job>) -> usize {
+        let same = |one: &Asked| {
+            one.script == job.script && one.variables == job.variables && one.limit == limit
+        };
+        if let Some(at) = self.asked.iter().position(same) {
+            return at;
+        }
+        let (script, variables) = (job.script.clone(), job.variables.clone());
+        self.asked.push(Asked { script, variables, limit, holds: None });
+        jobs.push(job);
+        self.asked.len() - 1
+    }
+}
+
+/// What the command said.
+fn holds(outcome: &Outcome) -> Option<bool> {
+    (!outcome.is_error()).then(|| outcome.succeeded())
+}
