@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
+use crate::limits;
 use crate::paths::{self, Paths};
 use crate::rule::concern::Call;
 use crate::rule::fault::{Fault, Gravity};
@@ -18,9 +19,6 @@ use crate::rule::{Layer, Profile, Rule, Severity};
 use crate::trust;
 
 pub mod standing;
-
-/// The largest rule file that is read, in bytes.
-const LARGEST: u64 = 4 << 20;
 
 /// One file of a layer, as it is on the disk.
 #[derive(Debug, Clone)]
@@ -427,14 +425,16 @@ fn read_bytes(path: &Path, layer: Layer) -> Result<Vec<u8>, Refusal> {
     if !meta.is_file() {
         return Err(because(format!("{name} is no regular file")));
     }
-    if meta.len() > LARGEST {
-        return Err(because(format!("{name} is larger than {} MiB", LARGEST >> 20)));
+    let most = if layer.is_project() { limits::PROJECT_FILE } else { limits::OWN_FILE };
+    if meta.len() > most {
+        let (number, unit) = if most < 1 << 20 { (most >> 10, "KiB") } else { (most >> 20, "MiB") };
+        return Err(because(format!("{name} is larger than {number} {unit}")));
     }
     if !layer.is_project() {
         guarded(path, &meta).map_err(because)?;
     }
     let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
-    file.take(LARGEST)
+    file.take(most)
         .read_to_end(&mut bytes)
         .map_err(|error| because(format!("{name} cannot be read: {error}")))?;
     Ok(bytes)

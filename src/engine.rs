@@ -7,10 +7,15 @@ mod autopilot;
 
 use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Target, Word};
 use crate::event::{Event, Kind};
+use crate::limits;
 use crate::rule::condition::{Conditions, Subject};
 use crate::rule::path::Bases;
 use crate::rule::{Certainty, Layer, Profile, Rule, Severity, Truth};
 use crate::verdict::Verb;
+
+/// What it costs of the event's budget to look at a rule, and at a rule and an effect.
+const RULE: usize = 32;
+const EFFECT: usize = 16;
 
 /// A rule that speaks of the event.
 #[derive(Debug, Clone)]
@@ -143,16 +148,24 @@ impl<'a> Case<'a> {
 
     /// Does the rule speak of the case, and of what in it?
     pub fn test<'r>(&self, rule: &'r Rule) -> Option<Match<'r>> {
-        if !rule.on.contains(self.event.kind) || !rule.conditions.event(&self.subject()) {
+        if !rule.on.contains(self.event.kind) || !self.could_hold(rule) {
             return None;
         }
         let observed =
             rule.observe || (self.profile == Profile::Observe && rule.layer() == Layer::Pack);
         let found = Match { observed, ..Match::of(rule) };
         match rule.verdict {
-            Some((Verb::Allow, _)) => self.test_allow(found),
+            // What was not looked at to the end may not be covered.
+            Some((Verb::Allow, _)) => self.test_allow(found).filter(|_| limits::spent().is_none()),
             _ => self.test_other(found),
         }
+    }
+
+    /// Do the rule's conditions on the event itself hold? Where the budget does not reach to tell, nothing
+    /// but a rule that hides secrets speaks: the judge asks.
+    fn could_hold(&self, rule: &Rule) -> bool {
+        let holds = limits::step(RULE) && rule.conditions.event(&self.subject());
+        if limits::spent().is_some() { rule.redact.is_some() } else { holds }
     }
 
     fn test_other<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
@@ -180,12 +193,19 @@ impl<'a> Case<'a> {
         let mut sure = false;
         for (at, effect) in self.analysis.effects.iter().enumerate() {
             let truth = rule.conditions.effect(&s, effect);
-            if truth == Truth::No {
-                continue;
-            }
-            let relief = relief(Some(effect));
+            let relief = match truth {
+                Truth::No => Relief::Sure,
+                _ => relief(Some(effect)),
+            };
             if relief == Relief::Sure {
-                continue;
+                if limits::step(EFFECT) {
+                    continue;
+                }
+                break;
+            }
+            // An exclusion may not have been looked at.
+            if limits::spent().is_some() {
+                break;
             }
             let fires = match (effect.grade, truth) {
                 (Grade::Certain, Truth::Yes) => true,
@@ -299,6 +319,9 @@ impl<'a> Case<'a> {
         }
         let mut needed = false;
         for (at, effect) in effects.iter().enumerate() {
+            if !limits::step(allows.len() * EFFECT) {
+                return false;
+            }
             if open && self.stands_for_itself(effect) {
                 continue;
             }
@@ -326,11 +349,9 @@ impl<'a> Case<'a> {
                 return false;
             }
         }
-        if needed {
-            true
-        } else {
-            allows.iter().any(|allow| allow.whole || !allow.effects.is_empty())
-        }
+        // Of what the budget does not reach for, nothing is known.
+        limits::spent().is_none()
+            && (needed || allows.iter().any(|allow| allow.whole || !allow.effects.is_empty()))
     }
 
     /// A transparent execute: what it does is told by its other effects.
@@ -387,6 +408,9 @@ impl<'a> Case<'a> {
     /// Could this deny or ask rule speak of the effect, were it certain?
     fn could_stop(&self, rule: &Rule, effect: &Effect) -> bool {
         let s = self.subject();
+        if !limits::step(EFFECT) {
+            return true;
+        }
         matches!(rule.verdict, Some((verb, _)) if verb.stops())
             && rule.certainty != Certainty::Unknown
             && rule.on.contains(self.event.kind)

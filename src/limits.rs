@@ -30,6 +30,10 @@ pub const REGEX: usize = 16 << 10;
 /// Bytes of memory that a compiled regular expression may take. A larger one is a fault of its rule.
 pub const REGEX_MEMORY: usize = 128 << 10;
 
+/// Bytes that a template may become, which is as much as a payload may have. What a substitution makes longer
+/// stays as it was, and nothing is added behind a longer text.
+pub const FILLED: usize = 16 << 20;
+
 /// Effects of one call. More are one unknown effect.
 pub const EFFECTS: usize = 4000;
 /// Bytes of all the paths of a call's effects. More are one unknown effect.
@@ -50,8 +54,6 @@ pub const BELOW: usize = 2000;
 /// How deep that look goes.
 pub const BELOW_DEPTH: usize = 24;
 
-/// Entries read, stats and links read in one event. More spend its budget.
-pub const LOOKS: u32 = 40_000;
 /// Steps between two looks at the clock, some nanoseconds each.
 const SLICE: usize = 1 << 16;
 
@@ -76,6 +78,15 @@ impl Stage {
             Stage::Idle => usize::MAX,
             Stage::Analysis | Stage::Rules => 100_000_000,
             Stage::Project => 50_000_000,
+        }
+    }
+
+    /// Entries of directories read, stats and links read.
+    const fn looks(self) -> u32 {
+        match self {
+            Stage::Idle => u32::MAX,
+            Stage::Analysis | Stage::Rules => 20_000,
+            Stage::Project => 5000,
         }
     }
 
@@ -112,68 +123,106 @@ impl Spent {
     }
 }
 
+/// What a stage has left.
+#[derive(Clone, Copy)]
+struct Share {
+    steps: usize,
+    looks: u32,
+    time: Duration,
+    spent: Option<Spent>,
+}
+
+impl Share {
+    const fn of(stage: Stage) -> Share {
+        Share { steps: stage.steps(), looks: stage.looks(), time: stage.time(), spent: None }
+    }
+}
+
 /// The budget of the event that a thread judges.
 struct Budget {
     stage: Cell<Stage>,
-    /// Steps until the clock is looked at.
+    /// Steps until the share is looked at, and the clock.
     slice: Cell<usize>,
-    /// Steps left behind that slice.
-    steps: Cell<usize>,
-    looks: Cell<u32>,
-    /// The processor's time when the clock was first looked at in this stage.
-    start: Cell<Option<Duration>>,
-    spent: Cell<Option<Spent>>,
+    /// The stage's share, with this slice taken out.
+    share: Cell<Share>,
+    /// The shares of all stages; that of the stage at hand is out of date.
+    shares: Cell<[Share; STAGES.len()]>,
+    /// The processor's time when the clock was last looked at in this stage.
+    seen: Cell<Option<Duration>>,
 }
+
+const STAGES: [Stage; 4] = [Stage::Idle, Stage::Analysis, Stage::Rules, Stage::Project];
+const SHARES: [Share; STAGES.len()] =
+    [Share::of(STAGES[0]), Share::of(STAGES[1]), Share::of(STAGES[2]), Share::of(STAGES[3])];
 
 thread_local! {
     static BUDGET: Budget = const {
         Budget {
             stage: Cell::new(Stage::Idle),
             slice: Cell::new(usize::MAX),
-            steps: Cell::new(usize::MAX),
-            looks: Cell::new(0),
-            start: Cell::new(None),
-            spent: Cell::new(None),
+            share: Cell::new(Share::of(Stage::Idle)),
+            shares: Cell::new(SHARES),
+            seen: Cell::new(None),
         }
     };
 }
 
 impl Budget {
     fn enter(&self, stage: Stage) {
-        self.stage.set(stage);
-        self.slice.set(SLICE);
-        self.steps.set(stage.steps());
-        self.start.set(None);
-        self.spent.set(None);
+        let mut shares = self.shares.get();
+        let mut share = self.share.get();
+        share.steps = share.steps.saturating_add(self.slice.get());
+        shares[self.stage.get() as usize] = share;
+        self.shares.set(shares);
+        self.load(shares[stage as usize], stage);
     }
 
-    /// A slice is used up: is there another?
-    #[cold]
-    fn settle(&self, cost: usize) -> bool {
-        if self.stage.get() == Stage::Idle {
-            self.slice.set(usize::MAX);
-            return true;
+    fn load(&self, share: Share, stage: Stage) {
+        self.stage.set(stage);
+        self.share.set(share);
+        self.slice.set(0);
+        self.seen.set(None);
+        if share.spent.is_none() {
+            self.cut(0);
         }
-        if self.spent.get().is_some() {
-            return false;
-        }
-        let now = processor_time();
-        let start = self.start.get().unwrap_or(now);
-        self.start.set(Some(start));
-        let used = SLICE - self.slice.get() + cost;
-        match self.steps.get().checked_sub(used) {
-            _ if now.saturating_sub(start) > self.stage.get().time() => self.end(Spent::Time),
+    }
+
+    /// The next slice, behind work of that cost.
+    fn cut(&self, cost: usize) -> bool {
+        let share = self.share.get();
+        let size = if self.stage.get() == Stage::Idle { usize::MAX } else { SLICE };
+        match share.steps.checked_sub(cost) {
             None => self.end(Spent::Steps),
             Some(left) => {
-                self.steps.set(left);
-                self.slice.set(SLICE);
+                let slice = left.min(size);
+                self.slice.set(slice);
+                self.share.set(Share { steps: left - slice, ..share });
                 true
             }
         }
     }
 
+    /// A slice does not reach: is there another?
+    #[cold]
+    fn settle(&self, cost: usize) -> bool {
+        let mut share = self.share.get();
+        if self.stage.get() == Stage::Idle {
+            self.load(Share::of(Stage::Idle), Stage::Idle);
+            return true;
+        }
+        if share.spent.is_some() {
+            return false;
+        }
+        let now = processor_time();
+        let used = now.saturating_sub(self.seen.replace(Some(now)).unwrap_or(now));
+        share.time = share.time.saturating_sub(used);
+        share.steps += self.slice.replace(0);
+        self.share.set(share);
+        if share.time.is_zero() { self.end(Spent::Time) } else { self.cut(cost) }
+    }
+
     fn end(&self, what: Spent) -> bool {
-        self.spent.set(Some(what));
+        self.share.set(Share { spent: Some(what), ..self.share.get() });
         self.slice.set(0);
         false
     }
@@ -182,17 +231,17 @@ impl Budget {
 /// An event begins, with its analysis.
 pub fn begin() {
     BUDGET.with(|budget| {
-        budget.looks.set(LOOKS);
-        budget.enter(Stage::Analysis);
+        budget.shares.set(SHARES);
+        budget.load(Share::of(Stage::Analysis), Stage::Analysis);
     });
 }
 
-/// The next part of the event's work: it has a share of its own, except of looks at the disk.
+/// The next part of the event's work, or one before it again: each has a share of its own.
 pub fn enter(stage: Stage) {
     BUDGET.with(|budget| budget.enter(stage));
 }
 
-/// May so much work be done? Asked before or after it; false = the budget of this stage is spent.
+/// May so much work be done, or have been done? False = the share of this stage is spent.
 pub fn step(cost: usize) -> bool {
     BUDGET.with(|budget| {
         let left = budget.slice.get();
@@ -207,22 +256,34 @@ pub fn step(cost: usize) -> bool {
 /// May the disk be asked once more?
 pub fn look() -> bool {
     BUDGET.with(|budget| {
-        if budget.stage.get() == Stage::Idle {
-            return true;
+        let share = budget.share.get();
+        if share.spent.is_some() {
+            return false;
         }
-        let left = budget.looks.get();
-        if left == 0 {
+        if share.looks == 0 {
             return budget.end(Spent::Looks);
         }
-        budget.looks.set(left - 1);
+        if budget.stage.get() != Stage::Idle {
+            budget.share.set(Share { looks: share.looks - 1, ..share });
+        }
         // The disk may take its time: some hundred looks are a look at the clock.
         step(SLICE / 256)
     })
 }
 
+/// May a regular expression of so many states be held against so many bytes? Nobody can stop it half-way.
+///
+/// Text and pattern are only both a repository's where its own rules are judged: there every state may be
+/// alive at every byte. Other people write patterns that are not.
+pub fn search(bytes: usize, states: usize) -> bool {
+    const USUAL: usize = 4;
+    let hostile = BUDGET.with(|budget| budget.stage.get()) == Stage::Project;
+    step(bytes.saturating_mul(if hostile { states } else { states.min(USUAL) }))
+}
+
 /// What ran out in this stage, if anything has.
 pub fn spent() -> Option<Spent> {
-    BUDGET.with(|budget| budget.spent.get())
+    BUDGET.with(|budget| budget.share.get().spent)
 }
 
 /// The processor's time that this thread has used.
@@ -252,10 +313,15 @@ mod tests {
         assert_eq!(spent(), Some(Spent::Steps));
         enter(Stage::Rules);
         assert!(step(1000) && spent().is_none());
-        assert!((0..=LOOKS).any(|_| !look()));
+        assert!((0..=Stage::Rules.looks()).any(|_| !look()));
         assert_eq!(spent(), Some(Spent::Looks));
+        enter(Stage::Analysis);
+        assert_eq!(spent(), Some(Spent::Steps), "what was spent is not given twice");
         enter(Stage::Idle);
-        assert!(step(usize::MAX));
+        assert!(step(usize::MAX) && step(usize::MAX));
+        begin();
+        assert!(step(1000));
+        enter(Stage::Idle);
     }
 
     #[test]

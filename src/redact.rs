@@ -364,11 +364,15 @@ fn value(text: &str, key: Range<usize>) -> Option<Range<usize>> {
 /// The text with every match of these masked; what a first group matched stays.
 pub fn patterns(text: &str, patterns: &[Regex]) -> String {
     patterns.iter().fold(text.to_string(), |text, regex| {
-        let Some(regex) = regex.get() else { return text };
-        let masked = regex.replace_all(&text, |found: &regex_lite::Captures<'_>| {
-            format!("{}{MASK}", found.get(1).map_or("", |kept| kept.as_str()))
+        if regex.get().is_none() {
+            return text;
+        }
+        let masked = regex.replace(&text, true, |found, out| {
+            out.push_str(found.get(1).map_or("", |kept| kept.as_str()));
+            out.push_str(MASK);
         });
-        masked.into_owned()
+        // What cannot be searched to its end is not shown.
+        masked.unwrap_or_else(|| MASK.into())
     })
 }
 

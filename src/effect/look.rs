@@ -7,16 +7,8 @@ use std::fs;
 use std::io::ErrorKind;
 
 use super::{Extent, Target, path};
+use crate::limits;
 use crate::rule::glob;
-
-/// How many entries of one directory are compared with a glob.
-const MAX_ENTRIES: usize = 512;
-/// How many names a glob may stand for.
-const MAX_NAMES: usize = 64;
-/// How many files and directories a look below a directory may meet.
-const MAX_BELOW: usize = 2000;
-/// How deep it goes.
-const MAX_DEPTH: usize = 24;
 
 /// The files that a glob names now; None where that cannot be told.
 pub fn named(target: &Target) -> Option<Vec<Target>> {
@@ -39,11 +31,13 @@ pub fn named(target: &Target) -> Option<Vec<Target>> {
             let below = |name: &str| (format!("{lexical}/{name}"), format!("{resolved}/{name}"));
             if path::has_glob(part) {
                 next.extend(matching(resolved, part)?.iter().map(|name| below(name)));
+            } else if !limits::look() {
+                return None;
             } else if fs::symlink_metadata(format!("{resolved}/{part}")).is_ok() {
                 next.push(below(part));
             }
         }
-        if next.len() > MAX_NAMES {
+        if next.len() > limits::GLOB_NAMES {
             return None;
         }
         found = next;
@@ -75,7 +69,7 @@ fn matching(dir: &str, glob: &str) -> Option<Vec<String>> {
     for (count, entry) in entries.enumerate() {
         let name = entry.ok()?.file_name();
         let name = name.to_str()?;
-        if count >= MAX_ENTRIES {
+        if count >= limits::DIR_ENTRIES || !limits::look() {
             return None;
         }
         // The shell's `*` names nothing that is hidden.
@@ -100,7 +94,7 @@ pub fn below(target: &Target) -> Option<Vec<Target>> {
     if target.extent == Extent::Glob {
         return named(target)?.iter().try_fold(found, |mut all, one| {
             all.extend(below(&Target { extent: Extent::Tree, ..one.clone() })?);
-            (all.len() <= MAX_BELOW).then_some(all)
+            (all.len() <= limits::BELOW).then_some(all)
         });
     }
     let exact =
@@ -108,7 +102,7 @@ pub fn below(target: &Target) -> Option<Vec<Target>> {
     let mut todo = vec![(target.lexical.clone(), target.resolved.clone(), 0)];
     while let Some((lexical, resolved, depth)) = todo.pop() {
         let meta = fs::symlink_metadata(&resolved).ok()?;
-        if found.len() >= MAX_BELOW || depth > MAX_DEPTH {
+        if found.len() >= limits::BELOW || depth > limits::BELOW_DEPTH || !limits::look() {
             return None;
         }
         if meta.is_symlink() {
@@ -122,6 +116,9 @@ pub fn below(target: &Target) -> Option<Vec<Target>> {
         }
         if meta.is_dir() {
             for entry in fs::read_dir(&resolved).ok()? {
+                if todo.len() >= limits::BELOW || !limits::look() {
+                    return None;
+                }
                 let name = entry.ok()?.file_name();
                 let name = name.to_str()?;
                 if target.extent != Extent::Visible || !name.starts_with('.') {
@@ -191,7 +188,7 @@ mod tests {
     #[test]
     fn too_much_is_not_settled() {
         let dir = tempfile::tempdir().unwrap();
-        for i in 0..=MAX_NAMES {
+        for i in 0..=limits::GLOB_NAMES {
             fs::write(dir.path().join(format!("f{i}")), "").unwrap();
         }
         assert_eq!(named(&target(&dir.path().join("*"), Extent::Glob)), None);

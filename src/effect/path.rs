@@ -9,13 +9,7 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 
 use super::{Extent, Target, windows};
-
-/// How many symlinks one path may go through.
-const MAX_LINKS: usize = 40;
-/// Longer paths the system refuses (PATH_MAX): they lead nowhere.
-const MAX_PATH: usize = 8192;
-/// How many times the disk is asked in one analysis.
-const MAX_LOOKS: usize = 1500;
+use crate::limits;
 
 /// An absolute path without `.`, `..`, `//` and trailing slash, without looking at the disk.
 pub fn normalise(path: &str) -> String {
@@ -127,11 +121,10 @@ impl Resolver {
             *missing = *gone;
             return known.clone();
         }
-        if self.looks >= MAX_LOOKS {
+        if !self.may_look() {
             self.exhausted = true;
             return None;
         }
-        self.looks += 1;
         // Not Unicode: the link cannot be followed as text, its own name stays.
         let (answer, gone) = match std::fs::read_link(path) {
             Ok(target) => (target.to_str().map(str::to_string), false),
@@ -144,22 +137,19 @@ impl Resolver {
         answer
     }
 
+    fn may_look(&mut self) -> bool {
+        self.looks += 1;
+        self.looks <= limits::LINK_LOOKS && limits::look()
+    }
+
     /// Does the path exist as a directory (links followed)?
     pub fn is_dir(&mut self, path: &str) -> bool {
-        if self.looks >= MAX_LOOKS {
-            return false;
-        }
-        self.looks += 1;
-        !path.contains('\0') && std::fs::metadata(path).is_ok_and(|m| m.is_dir())
+        self.may_look() && !path.contains('\0') && std::fs::metadata(path).is_ok_and(|m| m.is_dir())
     }
 
     /// Does the path exist?
     pub fn exists(&mut self, path: &str) -> bool {
-        if self.looks >= MAX_LOOKS {
-            return false;
-        }
-        self.looks += 1;
-        !path.contains('\0') && std::fs::symlink_metadata(path).is_ok()
+        self.may_look() && !path.contains('\0') && std::fs::symlink_metadata(path).is_ok()
     }
 
     /// Where an absolute path leads: every symlink followed, `..` after them. What does not exist
@@ -181,13 +171,18 @@ impl Resolver {
             }
             done.push('/');
             done.push_str(&part);
+            // What is known of it is looked up by all of it.
+            if done.len() > 256 && !limits::step(done.len() / 8) {
+                self.exhausted = true;
+                break;
+            }
             let target = match magic(&done, cwd) {
                 Some(target) => Some(target),
                 None => self.read_link(&done, &mut missing),
             };
             if let Some(target) = target {
                 links += 1;
-                if links > MAX_LINKS {
+                if links > limits::LINKS {
                     self.exhausted = true;
                     break;
                 }
@@ -220,7 +215,7 @@ impl Resolver {
         }
         let lexical = normalise(&joined);
         let resolved =
-            if joined.len() > MAX_PATH { lexical.clone() } else { self.resolve(&joined, cwd) };
+            if joined.len() > limits::PATH { lexical.clone() } else { self.resolve(&joined, cwd) };
         Target { lexical, resolved, extent }
     }
 }

@@ -40,6 +40,7 @@ use shuck_parser::parser::{Parser, ShellDialect};
 use self::state::{Held, Key, State};
 use super::value::{Emitter, Printer, Value};
 use super::{Analysis, Grade, Place, Source, SubCommand, Word};
+use crate::limits;
 
 /// The option of `shopt` that lets a script use aliases; here they always may be in use.
 const ALIASES: &str = "expand_aliases";
@@ -49,6 +50,8 @@ pub const MAX_TEXT: usize = 64 * 1024;
 const MAX_COMMANDS: usize = 1000;
 /// How many statements are walked (a function's body counts at every call).
 const MAX_STEPS: usize = 6000;
+/// What one of them costs of the event's budget.
+const STEP: usize = 256;
 /// How many separators and redirections a text may hold: a line of a program holds a few.
 const MAX_MARKS: usize = 6000;
 /// How many redirections of one command are followed.
@@ -293,6 +296,8 @@ impl Walker<'_> {
             self.stop("more than 6,000 steps");
         } else if here().abs_diff(self.anchor) > MAX_STACK {
             self.stop("nested too deep");
+        } else if !limits::step(STEP) {
+            self.stop(limits::spent().map_or("", limits::Spent::why));
         }
         !self.stopped
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::look;
 use super::path::{self, Resolver};
 use super::{Analysis, Arg, Effect, Extent, Grade, Place, Source, Target, Word, windows};
+use crate::limits;
 
 /// Stands in computed text for a part that is known only at run time (no shell knows this character).
 pub const BLANK: char = '\u{10fffe}';
@@ -25,9 +26,6 @@ pub enum Printer {
     /// The network, or something that decodes: nobody has seen that text.
     Stranger,
 }
-
-/// How many effects are listed.
-const MAX_EFFECTS: usize = 4000;
 
 /// An argument after expansion: more than an [`Arg`] can say.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -144,6 +142,8 @@ pub struct Emitter<'a> {
     /// Variables that the next program looks at, where they were set in the call.
     pub variables: Vec<(String, Option<String>)>,
     noted: bool,
+    /// Bytes of the paths of all effects.
+    bytes: usize,
     /// There were more effects than are listed.
     full: bool,
 }
@@ -162,6 +162,7 @@ impl<'a> Emitter<'a> {
             fetched: Vec::new(),
             variables: Vec::new(),
             noted: false,
+            bytes: 0,
             full: false,
         }
     }
@@ -198,7 +199,9 @@ impl<'a> Emitter<'a> {
         span: Range<usize>,
     ) {
         let command = self.command;
-        if self.analysis.effects.len() >= MAX_EFFECTS {
+        self.bytes +=
+            path.as_ref().map_or(0, |target| target.lexical.len() + target.resolved.len());
+        if self.analysis.effects.len() >= limits::EFFECTS || self.bytes > limits::EFFECT_BYTES {
             self.full = true;
             return;
         }
@@ -223,10 +226,14 @@ impl<'a> Emitter<'a> {
         self.fit_spans();
         if self.full {
             // The last one makes room: what is not listed is not understood.
-            self.analysis.effects.truncate(MAX_EFFECTS - 1);
+            self.analysis.effects.truncate(limits::EFFECTS - 1);
             self.command = None;
-            self.unknown("more than 4,000 effects", 0..0);
+            self.unknown("more than 4,000 effects, or too long ones", 0..0);
             return self.analysis;
+        }
+        if let Some(spent) = limits::spent() {
+            self.command = None;
+            self.unknown(spent.why(), 0..0);
         }
         if self.resolver.exhausted && !self.noted {
             self.noted = true;

@@ -10,7 +10,7 @@ impl Judge<'_> {
     /// Do local rules alone allow it? Nothing of the question stays.
     pub(super) fn allowed(&mut self, form: &Form<'_, '_>, outside: &[Allowed<'_>]) -> bool {
         let broken = self.config.broken.iter().any(|(kinds, _)| kinds.contains(form.event.kind));
-        if broken || !self.voices.is_empty() {
+        if broken || !self.voices.is_empty() || self.unjudged.get().is_some() {
             return false;
         }
         self.stops(form.matches, form.event, form.analysis);

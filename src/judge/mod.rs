@@ -2,7 +2,7 @@
 //! combine. `engine.rs` decides what matches; this file decides in which order things happen,
 //! `commands.rs` prepares what is run, `values.rs` fills templates.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,6 +15,7 @@ use crate::effect::{self, Analysis, Place};
 use crate::engine::{self, Case, Match};
 use crate::event::{Event, Kind};
 use crate::journal;
+use crate::limits::{self, Spent, Stage};
 use crate::once;
 use crate::paths::Paths;
 use crate::rule::Profile;
@@ -111,6 +112,8 @@ struct Judge<'a> {
     asked: Vec<Asked>,
     /// The payload for commands, made for the first of them.
     payload: OnceCell<Arc<[u8]>>,
+    /// Not every rule could be held against the call.
+    unjudged: Cell<Option<Spent>>,
 }
 
 /// The call with another input than it came with.
@@ -144,6 +147,7 @@ struct Form<'f, 'r> {
 
 /// Judges the event.
 pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<'_>) -> Judgement {
+    limits::enter(Stage::Rules);
     let call = Call { event, analysis, place: world.place, deep: true };
     let files = config.files(&call);
     let mut rules: Vec<&Rule> = files.iter().map(Rc::as_ref).collect();
@@ -158,6 +162,7 @@ pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<
         approved: false,
         asked: Vec::new(),
         payload: OnceCell::new(),
+        unjudged: Cell::new(None),
     };
     let mut matches = judge.matches(&rules, event, analysis);
     // No shipped rule is stronger than a deny of the files: then they need not even be read.
@@ -253,7 +258,8 @@ impl<'a> Judge<'a> {
         let mut event = self.event.clone();
         event.raw.insert("tool_input".into(), Value::Object(input.clone()));
         event.input = Value::Object(input.clone());
-        let analysis = effect::analyse(&event, self.world.place);
+        let analysis = effect::analyse_more(&event, self.world.place);
+        limits::enter(Stage::Rules);
         self.stops(matches, self.event, self.analysis);
         let place = self.world.place;
         let call = Call { event: &event, analysis: &analysis, place, deep: true };
@@ -284,15 +290,25 @@ impl<'a> Judge<'a> {
         analysis: &Analysis,
     ) -> Vec<Match<'r>> {
         let case = self.case(event, analysis);
-        rules
-            .iter()
-            .filter_map(|rule| {
-                let mut found = case.test(rule)?;
-                let locked = rule.lock && rule.layer() == Layer::Managed;
-                found.observed |= self.world.paused && !locked;
-                Some(found)
-            })
-            .collect()
+        let mut found: Vec<(usize, Match<'r>)> = Vec::new();
+        // What a repository's rules cost must not be missing for the others.
+        for (stage, project) in [(Stage::Project, true), (Stage::Rules, false)] {
+            limits::enter(stage);
+            for (at, rule) in rules.iter().enumerate() {
+                if rule.layer().is_project() == project
+                    && let Some(mut one) = case.test(rule)
+                {
+                    let locked = rule.lock && rule.layer() == Layer::Managed;
+                    one.observed |= self.world.paused && !locked;
+                    found.push((at, one));
+                }
+            }
+            if let Some(spent) = limits::spent() {
+                self.unjudged.set(Some(spent));
+            }
+        }
+        found.sort_by_key(|(at, _)| *at);
+        found.into_iter().map(|(_, one)| one).collect()
     }
 
     fn case<'c>(&'c self, event: &'c Event, analysis: &'c Analysis) -> Case<'c> {
@@ -425,6 +441,7 @@ impl<'a> Judge<'a> {
     fn conclude(&mut self, form: &Form<'_, '_>, outside: &[Allowed<'_>]) {
         self.stops(form.matches, form.event, form.analysis);
         self.ask_about_broken_config();
+        self.ask_about_unjudged();
         if self.voices.is_empty() {
             self.allow(form, outside);
         }
@@ -468,6 +485,24 @@ impl<'a> Judge<'a> {
             } else if self.event.kind == Kind::SessionStart {
                 self.out.answer.notice.push(format!("hookctl: {why}"));
             }
+        }
+    }
+
+    /// Rules that the budget did not reach for might have spoken.
+    fn ask_about_unjudged(&mut self) {
+        let spent = self.unjudged.get().or(limits::spent());
+        let Some(spent) = spent.filter(|_| !self.world.paused) else { return };
+        let why = format!("hookctl cannot judge all of this: {}", spent.why());
+        self.out.notes.push(spent.why().into());
+        if self.event.kind == Kind::PreToolUse {
+            self.voices.push(Voice {
+                verb: Verb::Ask,
+                layer: Layer::Pack,
+                rule: "not-understood".into(),
+                reason: format!("{why}. Make it smaller, or several calls."),
+            });
+        } else {
+            self.out.answer.notice.push(why);
         }
     }
 

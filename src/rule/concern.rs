@@ -10,6 +10,10 @@ use crate::event::Event;
 
 use super::path::FOLD;
 use super::{Certainty, Layer, Rule, Severity};
+use crate::limits;
+
+/// What it costs of the event's budget to hold one line against one effect.
+const STEP: usize = 16;
 
 /// A call that rules are sought for.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +80,10 @@ impl<'t> Concern<'t> {
     }
 
     fn could_be(&self, effect: &Effect, call: &Call<'_>) -> bool {
+        // What cannot be told cheaply is any.
+        if !limits::step(STEP) {
+            return true;
+        }
         if !self.words.is_empty() && !self.says(effect.word) {
             return false;
         }
@@ -107,7 +115,10 @@ impl<'t> Concern<'t> {
         let one = target.extent == Extent::Exact;
         let fits = |path: &str| {
             let path = Path::new(path, one, call.place);
-            split(self.needles, b'|').any(|needle| path.fits(needle, deep))
+            let fits = split(self.needles, b'|').any(|needle| path.fits(needle, deep));
+            // The longer the path, the longer is one looked for in it.
+            fits || path.whole.len() > 256
+                && !limits::step(self.needles.len() / 8 * path.whole.len() / 8)
         };
         fits(&target.lexical) || target.lexical != target.resolved && fits(&target.resolved)
     }

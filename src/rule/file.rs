@@ -13,6 +13,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
+use crate::limits;
 use crate::verdict::Verb;
 
 mod check;
@@ -205,8 +206,22 @@ fn top(
         }
         "rule" => {
             if let Some(table) = r.table(value, "rule") {
-                for (id, body) in table {
+                let most =
+                    if layer.is_project() { limits::PROJECT_RULES } else { limits::OWN_RULES };
+                for (id, body) in table.iter().take(most) {
                     read_rule(id, body, layer, file, r);
+                }
+                if let Some((id, _)) = table.iter().nth(most) {
+                    r.fault(
+                        "too-many",
+                        format!("{} rules: {most} are the most in this file", table.len()),
+                        Some(
+                            "put several patterns into one rule; those from here on do not hold"
+                                .into(),
+                        ),
+                        id.span(),
+                    );
+                    file.broken = KindSet::ALL;
                 }
             }
             // A rule's faults cost that rule's events, not the whole file.

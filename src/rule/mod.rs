@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::event::KindSet;
+use crate::limits;
 use crate::script::{Dialect, cupcake};
 use crate::verdict::Verb;
 
@@ -367,9 +368,6 @@ impl PartialEq for Regex {
 impl Eq for Regex {}
 
 impl Regex {
-    /// Most memory that one compiled pattern may take.
-    const SIZE_LIMIT: usize = 1 << 20;
-
     /// A pattern that is compiled later.
     pub fn new(source: impl Into<String>) -> Regex {
         Regex { source: source.into(), needle: OnceLock::new(), compiled: OnceLock::new() }
@@ -377,6 +375,9 @@ impl Regex {
 
     /// Why the pattern cannot be used, where it cannot.
     pub fn fault(&self) -> Option<String> {
+        if self.source.len() > limits::REGEX {
+            return Some(format!("longer than {} bytes", limits::REGEX));
+        }
         if self.get().is_some() {
             return None;
         }
@@ -385,18 +386,96 @@ impl Regex {
 
     /// The compiled pattern; None where it cannot be compiled, which loading has reported.
     pub fn get(&self) -> Option<&regex_lite::Regex> {
-        self.compiled.get_or_init(|| Self::build(&self.source).ok()).as_ref()
+        let build = || {
+            (self.source.len() <= limits::REGEX).then(|| Self::build(&self.source).ok()).flatten()
+        };
+        self.compiled.get_or_init(build).as_ref()
     }
 
     /// Does it match anywhere in the text?
     pub fn is_match(&self, text: &str) -> bool {
         let needle = self.needle.get_or_init(|| literal(&self.source));
-        contains_folded(text, needle) && self.get().is_some_and(|regex| regex.is_match(text))
+        contains_folded(text, needle)
+            && self.reaches(text)
+            && self.get().is_some_and(|regex| regex.is_match(text))
+    }
+
+    /// Does the event's budget reach for a search of that text?
+    pub fn reaches(&self, text: &str) -> bool {
+        limits::search(text.len(), states(&self.source))
+    }
+
+    /// The text with each match, or only the first, as `each` writes it; None where the event's budget or the
+    /// most that a text may become does not reach for it.
+    pub fn replace(
+        &self,
+        text: &str,
+        all: bool,
+        mut each: impl FnMut(&regex_lite::Captures<'_>, &mut String),
+    ) -> Option<String> {
+        if !self.reaches(text) {
+            return None;
+        }
+        let mut out = String::new();
+        let mut done = 0;
+        let most = if all { usize::MAX } else { 1 };
+        for found in self.get()?.captures_iter(text).take(most) {
+            let whole = found.get(0)?;
+            out.push_str(&text[done..whole.start()]);
+            each(&found, &mut out);
+            done = whole.end();
+            // Each may have been sought to the end of the text.
+            if out.len() > limits::FILLED || !limits::step(64 + (text.len() - done) / 16) {
+                return None;
+            }
+        }
+        out.push_str(&text[done..]);
+        Some(out)
     }
 
     fn build(source: &str) -> Result<regex_lite::Regex, regex_lite::Error> {
-        regex_lite::RegexBuilder::new(source).size_limit(Self::SIZE_LIMIT).build()
+        regex_lite::RegexBuilder::new(source).size_limit(limits::REGEX_MEMORY).build()
     }
+}
+
+/// About how many states the pattern has when it is compiled: a count of repetitions multiplies.
+fn states(pattern: &str) -> usize {
+    /// More are not compiled.
+    const MOST: usize = limits::REGEX_MEMORY;
+    let mut groups: Vec<usize> = Vec::new();
+    // What there is so far in this group, and its last element.
+    let (mut sum, mut last) = (0_usize, 0_usize);
+    let mut rest = pattern.bytes().enumerate();
+    while let Some((at, byte)) = rest.next() {
+        let element = match byte {
+            b'(' => {
+                groups.push(sum);
+                (sum, last) = (0, 0);
+                continue;
+            }
+            b')' => {
+                let inside = sum + 2;
+                sum = groups.pop().unwrap_or_default();
+                inside
+            }
+            b'{' => {
+                let text = pattern[at + 1..].split('}').next().unwrap_or_default();
+                let count = text.split(',').filter_map(|n| n.trim().parse::<usize>().ok()).max();
+                last = last.saturating_mul(count.unwrap_or(1)).min(MOST);
+                last
+            }
+            b'\\' => {
+                rest.next();
+                1
+            }
+            _ => 1,
+        };
+        if byte != b'{' {
+            last = element;
+        }
+        sum = (sum + element).min(MOST);
+    }
+    groups.iter().fold(sum, |all, outer| all + outer).min(MOST)
 }
 
 /// Does the text hold the ASCII needle, which is in lower case, in any case?
@@ -488,6 +567,23 @@ fn literal(pattern: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn states_of_patterns() {
+        for (pattern, least, most) in [
+            ("abc", 3, 6),
+            ("a{100}", 100, 200),
+            ("(a{100}){50}b", 5000, 12_000),
+            ("(a|b(c|d{3})){10}", 50, 200),
+            ("(a{1000}){1000}", 100_000, 1 << 20),
+            (r"\{5000}x{", 3, 20_000),
+        ] {
+            let found = states(pattern);
+            assert!((least..=most).contains(&found), "{pattern}: {found}");
+        }
+        assert!(Regex::new("(a{1000}){1000}").fault().is_some());
+        assert!(Regex::new("a".repeat(20_000)).fault().unwrap().contains("longer than"));
+    }
 
     #[test]
     fn literals_of_patterns() {

@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::event::{Kind, KindSet};
+use crate::limits;
 
 use super::condition::{FieldTest, Name, ValueTest};
 use super::fault::{Fault, Gravity, did_you_mean, position};
@@ -163,13 +164,29 @@ impl<'t> Reader<'t> {
                         value.span(),
                     );
                 }
-                items.iter().filter_map(|item| self.string(item)).collect()
+                items[..self.fits(items.len(), value)]
+                    .iter()
+                    .filter_map(|item| self.string(item))
+                    .collect()
             }
             _ => {
                 self.wrong_type(value, "a string or a list of strings");
                 Vec::new()
             }
         }
+    }
+
+    /// How many of a list's items are read: all, unless there are too many.
+    fn fits(&mut self, items: usize, list: &Spanned<DeValue<'_>>) -> usize {
+        if items > limits::LIST {
+            self.fault(
+                "too-many",
+                format!("a list of {items}: {} are the most", limits::LIST),
+                Some("make several rules of it, or say it with globs".into()),
+                list.span(),
+            );
+        }
+        items.min(limits::LIST)
     }
 
     /// One string or a list, each read by `parse`.
@@ -368,9 +385,10 @@ impl<'t> Reader<'t> {
         for (key, value) in table {
             let field = key.get_ref().to_string();
             let tests = match value.get_ref() {
-                DeValue::Array(items) => {
-                    items.iter().filter_map(|item| self.value_test(item)).collect()
-                }
+                DeValue::Array(items) => items[..self.fits(items.len(), value)]
+                    .iter()
+                    .filter_map(|item| self.value_test(item))
+                    .collect(),
                 _ => self.value_test(value).into_iter().collect(),
             };
             out.push(FieldTest { field, tests });
@@ -380,13 +398,15 @@ impl<'t> Reader<'t> {
 
     fn value_test(&mut self, value: &Spanned<DeValue<'_>>) -> Option<ValueTest> {
         match value.get_ref() {
-            DeValue::String(text) => Some(ValueTest::Glob(text.to_string())),
+            DeValue::String(text) => self.value_glob(text.to_string(), value),
             DeValue::Table(table) => {
                 let mut out = None;
                 for (key, value) in table {
                     match key.get_ref().as_ref() {
                         "equals" => out = json(value).map(ValueTest::Equals),
-                        "glob" => out = self.string(value).map(|(t, _)| ValueTest::Glob(t)),
+                        "glob" => {
+                            out = self.string(value).and_then(|(t, _)| self.value_glob(t, value));
+                        }
                         "regex" => {
                             out = self.string(value).map(|(t, _)| ValueTest::Regex(Regex::new(t)));
                         }
@@ -401,6 +421,16 @@ impl<'t> Reader<'t> {
             }
             _ => json(value).map(ValueTest::Equals),
         }
+    }
+
+    fn value_glob(&mut self, text: String, value: &Spanned<DeValue<'_>>) -> Option<ValueTest> {
+        if text.len() > limits::PATTERN {
+            let message =
+                format!("a glob of {} bytes: {} are the most", text.len(), limits::PATTERN);
+            self.fault("bad-glob", message, Some("use `equals`".into()), value.span());
+            return None;
+        }
+        Some(ValueTest::Glob(text))
     }
 
     /// How many errors were noted so far.

@@ -4,6 +4,7 @@
 //! environment variable that holds the value, never text, so that no value can become code.
 
 use super::Regex;
+use crate::limits;
 
 /// What a placeholder stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,6 +184,9 @@ impl Template {
     pub fn fill(&self, value: &dyn Fn(&Name) -> Option<String>) -> String {
         let mut out = String::with_capacity(self.source.len());
         for piece in &self.pieces {
+            if out.len() > limits::FILLED {
+                break;
+            }
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Variable(variable) => {
@@ -235,10 +239,10 @@ fn starts_with_word(text: &str, variable: &str) -> bool {
 fn substitute(value: String, substitutions: &[Substitution]) -> String {
     let mut value = value;
     for one in substitutions {
-        if let Some(regex) = one.pattern.get() {
-            let limit = usize::from(!one.all);
-            value = regex.replacen(&value, limit, one.replacement.as_str()).into_owned();
-        }
+        let written = one.pattern.replace(&value, one.all, |found, out| {
+            found.expand(&one.replacement, out);
+        });
+        value = written.unwrap_or(value);
     }
     value
 }
@@ -419,6 +423,16 @@ mod tests {
         let filled = told.fill(&|name| (*name == Name::Own("what")).then(|| "<a>".into()));
         assert_eq!(filled, "&lt;a> $PROMPT {what}");
         assert!(Template::of("{path}", TOLD).unwrap_err().contains("{decision}"));
+    }
+
+    #[test]
+    fn what_doubles_at_each_step_ends() {
+        let doubling = format!("{{path{}}}", "|s/./$0$0/g".repeat(60));
+        let filled = fill(&doubling);
+        assert!(filled.len() <= 2 * limits::FILLED, "{}", filled.len());
+        let many = Template::parse(&"{path}".repeat(1000)).unwrap();
+        let filled = many.fill(&|_| Some("x".repeat(1 << 20)));
+        assert!(filled.len() <= limits::FILLED + (1 << 20));
     }
 
     #[test]

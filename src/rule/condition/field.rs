@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::limits;
 use crate::rule::{Regex, glob};
 
 /// A test of one field of a JSON value.
@@ -85,13 +86,19 @@ impl ValueTest {
             ValueTest::Exists(wanted) => found.iter().any(|v| !v.is_null()) == *wanted,
             ValueTest::Equals(wanted) => found.iter().any(|v| same(v, wanted)),
             ValueTest::Glob(pattern) => {
-                found.iter().any(|v| text(v).is_some_and(|t| glob::matches(pattern, &t)))
+                found.iter().any(|v| read(v).is_some_and(|t| glob::matches(pattern, &t)))
             }
             ValueTest::Regex(regex) => {
-                found.iter().any(|v| text(v).is_some_and(|t| regex.is_match(&t)))
+                found.iter().any(|v| read(v).is_some_and(|t| regex.is_match(&t)))
             }
         }
     }
+}
+
+/// A value's text, where the event's budget reaches for reading it.
+fn read(value: &Value) -> Option<Cow<'_, str>> {
+    let text = text(value)?;
+    limits::step(text.len() / 4).then_some(text)
 }
 
 /// Numbers compare by value: `1` in a rule is `1.0` in a payload.
