@@ -22,6 +22,7 @@ use crate::remote::told::Told;
 use crate::rule::file::server::{self, Typed};
 use crate::rule::path::Bases;
 use crate::stdin::{self, Input};
+use crate::text;
 use crate::trust;
 use crate::verdict::Verb;
 use crate::watchdog;
@@ -281,7 +282,10 @@ fn failure(agent: &dyn Agent, kind: Option<Kind>, why: &str) -> Output {
         None if why == NOTHING => {
             Output { stderr: format!("hookctl: {why}\n"), ..Output::default() }
         }
-        None => Output { stderr: format!("hookctl: {why}\n"), status: 2, ..Output::default() },
+        None => {
+            let stderr = format!("hookctl: {}\n", text::visible(why));
+            Output { stderr, status: 2, ..Output::default() }
+        }
     }
 }
 
@@ -359,7 +363,7 @@ fn journal_line(
 
 /// Says it on stderr, where somebody listens.
 fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", text::visible(text));
 }
 
 /// A bug must neither let the tool run unasked nor print its own text: it becomes the answer for

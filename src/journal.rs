@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::redact;
 use crate::rule::file::JournalConfig;
+use crate::text;
 
 /// The longest text of a field that is kept, in bytes.
 const LONGEST: usize = 2_000;
@@ -109,7 +110,9 @@ pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
         remote.endpoint = clean(&remote.endpoint);
         remote.cause = clean(&remote.cause);
     }
-    let Ok(mut bytes) = serde_json::to_vec(&line) else { return };
+    let Ok(json) = serde_json::to_string(&line) else { return };
+    // Nor does it harm the terminal of who looks into the file.
+    let mut bytes = text::json(&json).into_owned().into_bytes();
     bytes.push(b'\n');
     let mut options = private_file();
     options.append(true).create(true);

@@ -28,6 +28,7 @@ pub mod rule;
 pub mod script;
 pub mod settings;
 pub mod stdin;
+pub mod text;
 pub mod trial;
 pub mod trust;
 pub mod verdict;

@@ -10,6 +10,13 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use thiserror::Error;
 
+/// The most values that a payload may have.
+pub const MOST: usize = 200_000;
+/// How many levels are read.
+const DEEPEST: usize = 128;
+/// The largest text that is read once it is repaired, in bytes.
+const REPAIRED: usize = 24 << 20;
+
 /// Why bytes are no payload, each with a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PayloadError {
@@ -28,6 +35,14 @@ pub enum PayloadError {
         /// The byte at which the limit was reached.
         at: usize,
     },
+    /// More values than are judged: each takes many times the memory that it takes in the text.
+    #[error("the payload has more than {MOST} values: hookctl judges no more")]
+    TooMany,
+    /// It would be larger than what is read, with all that has to be repaired in it.
+    #[error(
+        "the payload is no text that could be repaired: too much in it is not UTF-8, or control characters"
+    )]
+    Garbled,
     /// JSON, but not an object.
     #[error("the payload is {found}, not a JSON object")]
     NotObject {
@@ -48,7 +63,10 @@ impl PayloadError {
     /// The byte at which reading stopped.
     pub fn position(&self) -> usize {
         match self {
-            PayloadError::Empty | PayloadError::NotObject { .. } => 0,
+            PayloadError::Empty
+            | PayloadError::TooMany
+            | PayloadError::Garbled
+            | PayloadError::NotObject { .. } => 0,
             PayloadError::Truncated { at }
             | PayloadError::TooDeep { at }
             | PayloadError::Syntax { at, .. } => *at,
@@ -62,6 +80,9 @@ impl PayloadError {
 /// and a raw control character inside a string are replaced or escaped, never an error.
 pub fn parse(bytes: &[u8]) -> Result<Map<String, Value>, PayloadError> {
     let bytes = trim(bytes);
+    if bytes.len() > MOST && values(bytes) > MOST {
+        return Err(PayloadError::TooMany);
+    }
     // What every well-formed event takes; all below is for the others.
     if let Ok(object) = serde_json::from_slice(bytes) {
         return Ok(object);
@@ -70,8 +91,31 @@ pub fn parse(bytes: &[u8]) -> Result<Map<String, Value>, PayloadError> {
         return Err(PayloadError::Empty);
     }
     let text = String::from_utf8_lossy(bytes);
-    let text = repair(&text);
+    let text = Some(&text).filter(|text| text.len() <= REPAIRED).and_then(|text| repair(text));
+    let text = text.ok_or(PayloadError::Garbled)?;
     serde_json::from_slice(&text).map_err(|error| explain(&text, &error))
+}
+
+/// How many values a text may hold at most: what begins one or stands between two, outside of strings,
+/// up to where it is nested too deeply.
+fn values(bytes: &[u8]) -> usize {
+    let (mut count, mut depth, mut at) = (0, 0, 0);
+    while let Some(byte) = bytes.get(at).filter(|_| depth < DEEPEST) {
+        match byte {
+            b'"' => {
+                at += 1;
+                while let Some(next) = bytes.get(at).filter(|b| **b != b'"') {
+                    at += if *next == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'[' | b'{' => (count, depth) = (count + 1, depth + 1),
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' | b':' => count += 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    count
 }
 
 /// The value of the top level's `hook_event_name` in bytes that [`parse`] could not read, so that
@@ -157,7 +201,9 @@ fn trim(bytes: &[u8]) -> &[u8] {
 
 /// Makes strings readable: unpaired surrogate escapes become `\ufffd` (the same length, so that
 /// positions stay), raw control characters are escaped. Nothing outside of strings is touched.
-fn repair(text: &str) -> Cow<'_, [u8]> {
+///
+/// None where that would make it much larger than what is read.
+fn repair(text: &str) -> Option<Cow<'_, [u8]>> {
     let bytes = text.as_bytes();
     let mut out: Vec<u8> = Vec::new();
     let mut copied = 0; // everything before is in `out`; empty while nothing had to be changed
@@ -169,6 +215,9 @@ fn repair(text: &str) -> Cow<'_, [u8]> {
     let mut inside = false;
     let mut at = 0;
     while at < bytes.len() {
+        if out.len() > REPAIRED {
+            return None;
+        }
         match bytes[at] {
             b'"' => {
                 inside = !inside;
@@ -195,10 +244,10 @@ fn repair(text: &str) -> Cow<'_, [u8]> {
         }
     }
     if copied == 0 {
-        return Cow::Borrowed(bytes);
+        return Some(Cow::Borrowed(bytes));
     }
     out.extend_from_slice(&bytes[copied..]);
-    Cow::Owned(out)
+    Some(Cow::Owned(out))
 }
 
 /// The UTF-16 unit that a `\uXXXX` escape at `at` stands for.

@@ -1,17 +1,20 @@
 //! What counts as a secret in a text or a JSON value, and how it is taken out.
 //!
-//! Two tables: what a secret looks like, behind a literal that must be there before its regular
-//! expression is even compiled, since most texts hold none of them and most processes live for half
-//! a millisecond; and what a key is called whose value is one.
+//! One pass over the bytes, and no regular expression: a payload may be 16 MiB of short strings, and
+//! each is looked at. At a byte that something may begin with it is asked what begins there: a token
+//! of some service (`tokens.rs`, one table), a key or a header whose value is one, a login in a URL,
+//! a private key. Whoever is asked gives up soon or takes what was looked at, so that the whole is
+//! linear in the text.
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use memchr::memmem;
 use serde_json::{Map, Value};
 
 use crate::rule::Regex;
+
+mod tokens;
 
 /// What stands in place of a secret.
 pub const MASK: &str = "[redacted]";
@@ -19,83 +22,23 @@ pub const MASK: &str = "[redacted]";
 /// No text that is shorter holds a secret.
 const SHORTEST: usize = 6;
 
-struct Secret {
-    /// Lower-case literals, one of which every secret of the kind begins with.
-    literals: &'static [&'static str],
-    /// From there: the secret itself, or what leads to it in group 1 and the secret behind. Anchored,
-    /// so that a look costs no more than what it matches.
-    pattern: &'static str,
-    sort: Sort,
-    regex: OnceLock<Regex>,
-}
+/// How much of a value is looked at to tell whether it is one, in bytes.
+const LOOK: usize = 4096;
 
-#[derive(Clone, Copy, PartialEq)]
-enum Sort {
-    Plain,
-    /// What looks like one and is a plain word is none: it is said in a sentence.
-    Prose,
-    /// Where a word fails, no later part of it is one.
-    Run,
-}
+/// Words of which a key that holds one has a secret for its value.
+const WORDS: &[&str] = &["password", "passwd", "passphrase", "secret", "token", "credential"];
 
-const fn secret(literals: &'static [&'static str], pattern: &'static str) -> Secret {
-    sorted(Sort::Plain, literals, pattern)
-}
-
-const fn sorted(sort: Sort, literals: &'static [&'static str], pattern: &'static str) -> Secret {
-    Secret { literals, pattern, sort, regex: OnceLock::new() }
-}
-
-static SECRETS: [Secret; 16] = [
-    secret(
-        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
-        r"^(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
-    ),
-    secret(&["glpat-"], r"^glpat-[A-Za-z0-9_-]{16,}"),
-    secret(
-        &["sk-", "sk_live", "sk_test", "rk_live", "rk_test"],
-        r"^(?:sk-[A-Za-z0-9_-]{16,}|[sr]k_(?:live|test)_[A-Za-z0-9]{10,})",
-    ),
-    secret(&["akia", "asia"], r"^A(?:KIA|SIA)[A-Z0-9]{16}\b"),
-    secret(&["xox"], r"^xox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    secret(&["aiza"], r"^AIza[A-Za-z0-9_-]{30,}"),
-    secret(&["npm_"], r"^npm_[A-Za-z0-9]{30,}"),
-    secret(&["pypi-"], r"^pypi-[A-Za-z0-9_-]{40,}"),
-    secret(&["hf_"], r"^hf_[A-Za-z0-9]{20,}"),
-    secret(&["dop_v1_"], r"^dop_v1_[a-f0-9]{40,}"),
-    sorted(Sort::Run, &["eyj"], r"^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
-    secret(
-        &["-----begin"],
-        r"^-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
-    ),
-    secret(&["://"], r"^(://)[^/\s@'\x22]+@"),
-    secret(
-        &["authorization"],
-        r"^(?i)(authorization[\x22'\\]*\s*[:=]\s*[\x22'\\]*(?:[a-z]+\s+)?)[A-Za-z0-9._~+/=-]{8,}",
-    ),
-    sorted(Sort::Prose, &["bearer", "basic"], r"^(?i)((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}"),
-    secret(&["cookie"], r"^(?i)(cookie\s*:\s*)[^\x22'\r\n]{4,}"),
-];
-
-/// A key that holds one of these, in lower case, has a secret for its value.
+/// The same in front of `key`, with `_`, `-` or nothing between.
 const KEYS: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "api_key",
-    "apikey",
-    "api-key",
-    "access_key",
-    "accesskey",
-    "access-key",
-    "account_key",
-    "accountkey",
-    "private_key",
-    "privatekey",
-    "private-key",
-    "credential",
+    "access",
+    "account",
+    "api",
+    "auth",
+    "encryption",
+    "master",
+    "private",
+    "signing",
+    "subscription",
 ];
 
 /// But not if its last word is one of these: it speaks of the secret and does not hold it.
@@ -127,74 +70,293 @@ const FIELDS: &[&str] =
 
 /// The text with everything that looks like a secret masked; borrowed where nothing does.
 pub fn secrets(text: &str) -> Cow<'_, str> {
-    if text.len() < SHORTEST {
-        return Cow::Borrowed(text);
-    }
-    let mut lower = text.to_ascii_lowercase();
-    let mut out = Cow::Borrowed(text);
-    for secret in &SECRETS {
-        if let Some(masked) = secret.mask(&out, &lower) {
-            lower = masked.to_ascii_lowercase();
-            out = masked.into();
+    let mut scan = Scan { text, bytes: text.as_bytes(), done: 0, jwt: 0, word: 0 };
+    let (mut out, mut at) = (String::new(), 0);
+    while text.len() >= SHORTEST && at < text.len() {
+        let class = CLASSES[usize::from(scan.bytes[at])];
+        let found = if class == 0 { None } else { scan.secret(at, class) };
+        let Some(found) = found else {
+            at += 1;
+            continue;
+        };
+        // A mask is masked once more, and stays the same.
+        if &text[found.clone()] != MASK {
+            out.push_str(&text[scan.done..found.start]);
+            out.push_str(MASK);
+            scan.done = found.end;
         }
+        at = found.end.max(at + 1);
     }
-    if KEYS.iter().any(|key| lower.contains(key))
-        && let Some(masked) = values(&out, &lower)
-    {
-        out = masked.into();
+    if scan.done == 0 { Cow::Borrowed(text) } else { (out + &text[scan.done..]).into() }
+}
+
+/// A token may begin with the byte.
+const TOKEN: u8 = 1;
+/// A word that tells of a secret may, or a header.
+const WORD: u8 = 2;
+/// What stands in a secret's middle may.
+const MARK: u8 = 4;
+
+static CLASSES: [u8; 256] = {
+    let (mut classes, mut byte) = ([0; 256], 0u8);
+    loop {
+        if tokens::begins(byte) {
+            classes[byte as usize] |= TOKEN;
+        }
+        if matches!(byte.to_ascii_lowercase(), b'a' | b'b' | b'c' | b'k' | b'p' | b's' | b't') {
+            classes[byte as usize] |= WORD;
+        }
+        if matches!(byte, b':' | b'.' | b'-' | b'Q' | b'N' | b'?' | b'&') {
+            classes[byte as usize] |= MARK;
+        }
+        if byte == 255 {
+            break classes;
+        }
+        byte += 1;
     }
-    match out {
-        // A mask was masked.
-        Cow::Owned(same) if same == text => Cow::Borrowed(text),
-        out => out,
+};
+
+fn is_word(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b == b'_'
+}
+
+/// How many bytes at the beginning are such.
+fn run(bytes: &[u8], holds: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().position(|b| !holds(*b)).unwrap_or(bytes.len())
+}
+
+fn begins_with(bytes: &[u8], lower: &str) -> bool {
+    bytes.get(..lower.len()).is_some_and(|start| start.eq_ignore_ascii_case(lower.as_bytes()))
+}
+
+/// Does a word begin here? So it does behind what is escaped: `\\n`, `\\u003d`, `%3D`.
+fn is_start(bytes: &[u8], at: usize) -> bool {
+    let hex = |from: usize| bytes[from..at].iter().all(u8::is_ascii_hexdigit);
+    match &bytes[..at] {
+        [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
+        [.., b'\\', b'u', _, _, _, _] => hex(at - 4),
+        [.., b'%', _, _] if hex(at - 2) => true,
+        [.., last] => !is_word(*last),
+        [] => true,
     }
 }
 
-impl Secret {
-    /// The text with these masked; None where there is none. `lower`: the same text.
-    fn mask(&self, text: &str, lower: &str) -> Option<String> {
-        if !self.literals.iter().any(|literal| lower.contains(literal)) {
+/// A text on its way through.
+struct Scan<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    /// Up to where it is masked.
+    done: usize,
+    /// Up to where no JWT begins.
+    jwt: usize,
+    /// Up to where keys were looked at.
+    word: usize,
+}
+
+impl Scan<'_> {
+    /// The secret that is seen at this place: there, behind it or around it.
+    fn secret(&mut self, at: usize, class: u8) -> Option<Range<usize>> {
+        let rest = &self.bytes[at..];
+        if class & TOKEN != 0 && is_start(self.bytes, at) {
+            let token = tokens::token(rest).or_else(|| self.jwt(at));
+            if let Some(length) = token {
+                return Some(at..at + length);
+            }
+        }
+        if class & MARK != 0 {
+            return match rest {
+                [b':', b'/', b'/', ..] => self.login(at + 3),
+                [b'-', b'-', b'-', ..] => {
+                    (at == 0 || self.bytes[at - 1] != b'-').then(|| private_key(self.text, at))?
+                }
+                [b'?' | b'&', b's', b'i', b'g', b'=', ..] => {
+                    let length = run(&rest[5..], |b| is_word(b) || b"%+/=-".contains(&b));
+                    (length >= 20).then(|| at + 5..at + 5 + length)
+                }
+                _ => tokens::around(self.bytes, self.done, at),
+            };
+        }
+        if class & WORD == 0 {
             return None;
         }
-        let regex = self.regex.get_or_init(|| Regex::new(self.pattern)).get()?;
-        let word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
-        let mut out = String::new();
-        let (mut done, mut past) = (0, 0);
-        for hit in hits(lower, self.literals) {
-            let bytes = &text.as_bytes()[hit..];
-            let within = word(&bytes[0]) && hit > 0 && word(&text.as_bytes()[hit - 1]);
-            if hit < past || within {
-                continue;
-            }
-            let found = regex.captures(&text[hit..]).map(|found| {
-                (found.get(1).map_or(0, |lead| lead.end()), found.get(0).map_or(0, |all| all.end()))
-            });
-            match found {
-                Some((start, end))
-                    if self.sort != Sort::Prose
-                        || !bytes[start..end].iter().all(u8::is_ascii_lowercase) =>
-                {
-                    out.push_str(&text[done..hit + start]);
-                    out.push_str(MASK);
-                    (done, past) = (hit + end, hit + end);
-                }
-                None if self.sort == Sort::Run => {
-                    past = hit + bytes.iter().take_while(|b| word(b) || **b == b'-').count();
-                }
-                _ => {}
-            }
+        let option = self.bytes[..at].ends_with(b"--");
+        if is_start(self.bytes, at)
+            && let Some(found) = header(rest, option)
+        {
+            return Some(at + found.start..at + found.end);
         }
-        (done > 0).then(|| out + &text[done..])
+        self.value(at)
+    }
+
+    /// The length of a JWT: three parts, more where it is encrypted.
+    fn jwt(&mut self, at: usize) -> Option<usize> {
+        let rest = &self.bytes[at..];
+        if at < self.jwt || !rest.starts_with(b"eyJ") {
+            return None;
+        }
+        let part = |from: usize| run(&rest[from..], |b| is_word(b) || b == b'-');
+        let head = part(0);
+        let body = if rest.get(head) == Some(&b'.') { part(head + 1) } else { 0 };
+        let end = head + 1 + body;
+        if head < 11 || body < 8 || rest.get(end) != Some(&b'.') {
+            // Where a word fails, no later part of it is one.
+            self.jwt = at + head;
+            return None;
+        }
+        Some(end + run(&rest[end..], |b| is_word(b) || matches!(b, b'-' | b'.')))
+    }
+
+    /// What is secret of a URL behind its `://`.
+    fn login(&self, at: usize) -> Option<Range<usize>> {
+        let rest = &self.bytes[at..];
+        let hook = tokens::hook(rest).map(|hook| at + hook.start..at + hook.end);
+        hook.or_else(|| {
+            let length =
+                run(rest, |b| !b.is_ascii_whitespace() && !matches!(b, b'/' | b'@' | b'\'' | b'"'));
+            (length > 0 && rest.get(length) == Some(&b'@')).then(|| at..at + length + 1)
+        })
+    }
+
+    /// The value of the key that holds the word at this place: `API_KEY=x`, `"password": "x y"`,
+    /// `--token x`.
+    fn value(&mut self, at: usize) -> Option<Range<usize>> {
+        if at < self.word || !tells_at(self.bytes, self.done, at) {
+            return None;
+        }
+        let letter = |b: u8| is_word(b) || b == b'-';
+        let from = self.word.max(self.done);
+        let start = at - self.bytes[from..at].iter().rev().take_while(|b| letter(**b)).count();
+        let end = at + run(&self.bytes[at..], letter);
+        self.word = end;
+        value(self.text, start..end)
     }
 }
 
-/// Where one of the literals begins, from left to right.
-fn hits(lower: &str, literals: &[&str]) -> Vec<usize> {
-    let all = literals.iter().flat_map(|word| memmem::find_iter(lower.as_bytes(), word.as_bytes()));
-    let mut all: Vec<usize> = all.collect();
-    all.sort_unstable();
-    all
+/// Does a word that tells of a secret stand here? What belongs to it begins not before `from`.
+fn tells_at(bytes: &[u8], from: usize, at: usize) -> bool {
+    let rest = &bytes[at..];
+    match rest {
+        [b'p' | b'P', b'a' | b'A', ..] | [b's' | b'S' | b't' | b'T' | b'c' | b'C', ..] => {
+            WORDS.iter().any(|word| begins_with(rest, word))
+        }
+        [b'p' | b'P', ..] => {
+            // `PWD` alone is where a shell is.
+            begins_with(rest, "pwd") && at > from && matches!(bytes[at - 1], b'_' | b';')
+        }
+        [b'k' | b'K', ..] => {
+            let before = &bytes[from..at];
+            let before = before.strip_suffix(b"_").or(before.strip_suffix(b"-")).unwrap_or(before);
+            begins_with(rest, "key")
+                && KEYS.iter().any(|word| {
+                    before
+                        .len()
+                        .checked_sub(word.len())
+                        .is_some_and(|start| before[start..].eq_ignore_ascii_case(word.as_bytes()))
+                })
+        }
+        _ => false,
+    }
 }
+
+/// The secret in a header, or what is written like one; `option`: dashes stand before it.
+fn header(rest: &[u8], option: bool) -> Option<Range<usize>> {
+    if begins_with(rest, "authorization") {
+        authorization(rest)
+    } else if begins_with(rest, "cookie") {
+        cookie(rest, option)
+    } else if begins_with(rest, "bearer") || begins_with(rest, "basic") {
+        let word = run(rest, |b| b.is_ascii_alphabetic());
+        let start = word + run(&rest[word..], |b| b.is_ascii_whitespace());
+        if start > word && matches!(word, 5 | 6) { credentials(rest, start) } else { None }
+    } else {
+        None
+    }
+}
+
+fn blanks(rest: &[u8], at: usize) -> usize {
+    at + run(&rest[at..], |b| matches!(b, b' ' | b'\t'))
+}
+
+/// JSON inside of JSON has backslashes before its quotes.
+fn quotes(rest: &[u8], at: usize) -> usize {
+    at + run(&rest[at..], |b| matches!(b, b'"' | b'\'' | b'\\'))
+}
+
+/// How far the line goes, or what quotes it; no further than `most`.
+fn line(rest: &[u8], at: usize, most: usize) -> usize {
+    let most = rest.len().min(at + most);
+    at + run(&rest[at..most], |b| !matches!(b, b'"' | b'\'' | b'\\' | b'\r' | b'\n'))
+}
+
+/// What stands there, if it is no word: a sentence speaks of all of these as well.
+fn credentials(rest: &[u8], start: usize) -> Option<Range<usize>> {
+    let end = start + run(&rest[start..], |b| b.is_ascii_alphanumeric() || b"._~+/=-".contains(&b));
+    (end >= start + 8 && !is_prose(&rest[start..end])).then_some(start..end)
+}
+
+fn authorization(rest: &[u8]) -> Option<Range<usize>> {
+    let sign = blanks(rest, quotes(rest, "authorization".len()));
+    if !matches!(rest.get(sign), Some(b':' | b'=')) {
+        return None;
+    }
+    let start = quotes(rest, blanks(rest, sign + 1));
+    let scheme = start + run(&rest[start..], |b| is_word(b) || b == b'-');
+    let behind = blanks(rest, scheme);
+    let found = if behind > scheme { credentials(rest, behind) } else { None };
+    let found = found.or_else(|| credentials(rest, start))?;
+    // A scheme with parameters holds its secret in one of them.
+    let end = line(rest, found.end, 512);
+    let parameters = rest[found.end..end].contains(&b',');
+    Some(found.start..if parameters { end } else { found.end })
+}
+
+fn cookie(rest: &[u8], option: bool) -> Option<Range<usize>> {
+    let word = "cookie".len();
+    let sign = blanks(rest, quotes(rest, word));
+    let start = match rest.get(sign) {
+        Some(b':') => quotes(rest, blanks(rest, sign + 1)),
+        Some(b'=') if option => quotes(rest, sign + 1),
+        Some(_) if option && sign > word => quotes(rest, sign),
+        _ => return None,
+    };
+    // A cookie has a name.
+    let name = run(&rest[start..line(rest, start, 256)], |b| !b" ;,&=".contains(&b));
+    let named = rest.get(start + name) == Some(&b'=');
+    let end = if named { line(rest, start, usize::MAX - start) } else { start };
+    (end >= start + 4).then_some(start..end)
+}
+
+/// Words, and nothing drawn by chance.
+fn is_prose(text: &[u8]) -> bool {
+    let camel = text.windows(2).any(|w| w[0].is_ascii_lowercase() && w[1].is_ascii_uppercase());
+    !camel && !text.iter().any(|b| b.is_ascii_digit() || matches!(b, b'=' | b'+' | b'~' | b'_'))
+}
+
+/// A private key from its first line on, to its last one.
+fn private_key(text: &str, at: usize) -> Option<Range<usize>> {
+    let dashes = run(&text.as_bytes()[at..], |b| b == b'-');
+    let label = text[at + dashes..].trim_start_matches(' ').strip_prefix("BEGIN ")?;
+    let line = label.get(
+        ..run(label.as_bytes(), |b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' '),
+    )?;
+    if !line.contains("PRIVATE KEY") {
+        return None;
+    }
+    let end = match memmem::find(label.as_bytes(), b"PRIVATE KEY") {
+        None => text.len(),
+        Some(first) => {
+            let start = text.len() - label.len() + first + 11;
+            memmem::find(&text.as_bytes()[start..], b"PRIVATE KEY").map_or(text.len(), |found| {
+                let end = start + found + 11;
+                end + run(&text.as_bytes()[end..], |b| {
+                    b == b'-' || b == b' ' || b.is_ascii_uppercase()
+                })
+            })
+        }
+    };
+    Some(at..end)
+}
+
 /// Masks every secret in the texts of a JSON value, and whole texts under a key that tells of one.
 /// Keys stay. Was there any?
 pub fn json(value: &mut Value) -> bool {
@@ -259,11 +421,17 @@ fn object(map: &mut Map<String, Value>, told: bool) -> bool {
 
 /// Does a key of this name hold a secret, if this is its value?
 fn tells(key: &str, value: &str) -> bool {
-    let lower = key.to_ascii_lowercase();
-    let number = |b: u8| b.is_ascii_digit() || b"._,".contains(&b);
-    KEYS.iter().any(|word| lower.contains(word))
+    (0..key.len()).any(|at| tells_at(key.as_bytes(), 0, at))
         && !ABOUT.contains(&last_word(key).as_str())
-        && !(lower.ends_with("tokens") && !value.is_empty() && value.bytes().all(number))
+        && !is_count(key, value)
+}
+
+/// `max_tokens = 4096`.
+fn is_count(key: &str, value: &str) -> bool {
+    let start = key.len().saturating_sub("tokens".len());
+    let number = run(value.as_bytes(), |b| b.is_ascii_digit() || b"._,".contains(&b));
+    let ends = value.as_bytes().get(number).is_none_or(|b| !is_word(*b));
+    key.as_bytes()[start..].eq_ignore_ascii_case(b"tokens") && number > 0 && ends
 }
 
 /// `tokenFile`, `token_file` and `token-file` all end in `file`.
@@ -276,29 +444,6 @@ fn last_word(key: &str) -> String {
     };
     let start = (0..bytes.len()).rev().find(begins).unwrap_or(0);
     key.get(start..).unwrap_or(key).to_ascii_lowercase()
-}
-
-/// The text with the value behind each key that tells of a secret masked: `API_KEY=x`,
-/// `"password": "x y"`, `--token x`. None where there is none.
-fn values(text: &str, lower: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let mut out = String::new();
-    let (mut done, mut past) = (0, 0);
-    for hit in hits(lower, KEYS) {
-        if hit < past {
-            continue;
-        }
-        let letter = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-        let start = hit - bytes[past..hit].iter().rev().take_while(letter).count();
-        let end = hit + bytes[hit..].iter().take_while(letter).count();
-        past = end;
-        if let Some(value) = value(text, start..end) {
-            out.push_str(&text[done..value.start]);
-            out.push_str(MASK);
-            (done, past) = (value.end, value.end);
-        }
-    }
-    (done > 0).then(|| out + &text[done..])
 }
 
 /// Where the secret is that the key at this place tells of.
@@ -324,30 +469,41 @@ fn value(text: &str, key: Range<usize>) -> Option<Range<usize>> {
     if opening == closed {
         return None;
     }
+    // What is not assigned may be a sentence, whose end is not looked for.
+    let limit = if assigned { bytes.len() } else { bytes.len().min(opening + LOOK) };
     let (start, end) = match quote(opening) {
         Some((start, quote)) => {
             let escaped = start > opening + 1;
             let mut at = start;
-            while let Some(b) = bytes.get(at).filter(|b| **b != b'\n' && **b != quote) {
+            while let Some(b) = bytes[..limit].get(at).filter(|b| **b != b'\n' && **b != quote) {
                 let inner = *b == b'\\' && bytes.get(at + 1) == Some(&quote);
                 if inner && escaped {
                     break;
                 }
                 at += if inner { 2 } else { 1 };
             }
-            (start, at)
+            // Never within a character, nor past the end.
+            (start, text.floor_char_boundary(at.min(limit)))
         }
         None => {
+            if begins_with(&bytes[opening..], "bearer ") || begins_with(&bytes[opening..], "basic ")
+            {
+                // The secret stands behind the word.
+                return None;
+            }
             let inside = |at: &usize| {
                 let b = bytes[*at];
                 let escape = b == b'\\' && matches!(bytes.get(at + 1), Some(b'"' | b'\''));
                 !b.is_ascii_whitespace() && !b"\"',;&|)".contains(&b) && !escape
             };
-            (opening, (opening..bytes.len()).find(|at| !inside(at)).unwrap_or(bytes.len()))
+            (
+                opening,
+                text.floor_char_boundary((opening..limit).find(|at| !inside(at)).unwrap_or(limit)),
+            )
         }
     };
     let value = &text[start..end];
-    if value.len() < 4 || value == MASK || !tells(name, value) {
+    if value.len() < 4 || value == MASK || is_count(name, value) {
         return None;
     }
     if !assigned && !name.starts_with('-') {

@@ -193,3 +193,33 @@ proptest! {
         prop_assert_eq!(Value::Object(object), value);
     }
 }
+
+#[test]
+fn what_would_take_much_memory_is_not_read() {
+    let most = hookctl::payload::MOST;
+    for (open, part, close) in [
+        ("[0", ",0", "]"),
+        ("[[]", ",[]", "]"),
+        ("[{}", ",{}", "]"),
+        ("[\"\"", ",\"\"", "]"),
+        ("[{\"a\":{}}", ",{\"a\":{}}", "]"),
+        ("{\"a\":0", ",\"a\":0", "}"),
+    ] {
+        let text = |count| format!("{{\"a\":{open}{}{close}}}", part.repeat(count));
+        assert_eq!(parse(text(most).as_bytes()), Err(PayloadError::TooMany), "{part}");
+        assert!(parse(text(most / 8).as_bytes()).is_ok(), "{part}");
+        // Cut off, it would take as much.
+        let whole = text(most);
+        let cut = &whole[..whole.len() - 1];
+        assert_eq!(parse(cut.as_bytes()), Err(PayloadError::TooMany), "{part}");
+    }
+    // Within strings nothing is a value.
+    let text = format!("{{\"a\":\"{}\\\"{}\"}}", ",[{".repeat(most), "[,".repeat(most));
+    assert!(parse(text.as_bytes()).is_ok());
+    // What is repaired grows.
+    for byte in [b'\x01', b'\xff'] {
+        let text = |count| [&b"{\"a\":\""[..], &vec![byte; count], b"\"}"].concat();
+        assert_eq!(parse(&text(12 << 20)), Err(PayloadError::Garbled), "{byte}");
+        assert!(parse(&text(1 << 20)).is_ok(), "{byte}");
+    }
+}

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::args::CheckArgs;
-use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, print, short, visible};
+use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, print, print_json, short, visible};
 use crate::config::{self, Config, Source};
 use crate::paths;
 use crate::rule::Layer;
@@ -97,7 +97,7 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
         findings.append(&mut own);
     }
     if args.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&findings)?))?;
+        print_json(&findings)?;
     } else {
         print(&show(context, &sources, &findings))?;
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::args::LogArgs;
 use super::pause::duration;
-use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, complain, one_line};
+use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, complain, one_line, shown};
 use crate::rule::fault::did_you_mean;
 
 /// What a line's decision can be.
@@ -46,8 +46,8 @@ pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
         }
         found += 1;
         match args.json {
-            true => writeln!(out, "{line}"),
-            false => writeln!(out, "{}", text(context, &value)),
+            true => writeln!(out, "{}", crate::text::json(line)),
+            false => writeln!(out, "{}", shown(&text(context, &value))),
         }
     };
     let shown = (|| -> Result<(), Stop> {

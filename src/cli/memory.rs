@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use super::args::MemoryArgs;
 use super::args::server::MemoryCommand;
-use super::{Context, Exit, FAINT, GREEN, RED, one_line, print, visible};
+use super::{Context, Exit, FAINT, GREEN, RED, one_line, print, print_json, visible};
 use crate::remote::breaker::now;
 use crate::remote::memory::{self, Answer};
 use crate::verdict::Verb;
@@ -25,9 +25,7 @@ pub fn run(context: &Context, args: &MemoryArgs) -> Result<Exit> {
     all.retain(|one| args.session.as_ref().is_none_or(|name| one.session.starts_with(name)));
     match args.command {
         Some(MemoryCommand::Clear) => clear(context, args, &all),
-        None | Some(MemoryCommand::List) if args.json => {
-            print(&format!("{}\n", serde_json::to_string_pretty(&all)?))
-        }
+        None | Some(MemoryCommand::List) if args.json => print_json(&all),
         None | Some(MemoryCommand::List) => print(&list(context, &all)),
     }
 }

@@ -1,5 +1,6 @@
 //! Dispatch: the command line to one function per subcommand, and what they share.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use clap::Parser;
 use crate::env;
 use crate::journal::create_private_dir;
 use crate::paths::{self, Paths};
+use crate::text;
 
 pub mod args;
 pub mod bridge;
@@ -150,11 +152,25 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     }
 }
 
+/// What is printed, wherever it is: nothing in it controls the terminal but our own colours.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    text::page(text, &["1", "2", "31", "32", "33"])
+}
+
+/// Prints a value as JSON.
+///
+/// # Errors
+/// As for [`print`].
+pub fn print_json(value: &(impl serde::Serialize + ?Sized)) -> Result<Exit> {
+    print(&format!("{}\n", text::json(&serde_json::to_string_pretty(value)?)))
+}
+
 /// Prints to stdout. A reader that went away (`| head`) is no failure.
 ///
 /// # Errors
 /// Where stdout cannot be written for another reason.
 pub fn print(text: &str) -> Result<Exit> {
+    let text = shown(text);
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -164,22 +180,7 @@ pub fn print(text: &str) -> Result<Exit> {
     }
 }
 
-/// Text of others made harmless for a terminal: control characters and those that reorder what is
-/// shown are written out.
-pub fn visible(text: &str) -> String {
-    let hides = |c: char| {
-        (c.is_control() && !matches!(c, '\n' | '\t'))
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
-            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-    };
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if hides(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
-    }
-    out
-}
-
-/// The same on one line, at most `width` characters of it.
+/// Text of others on one line, at most `width` characters of it.
 pub fn one_line(text: &str, width: usize) -> String {
     let text = visible(text).replace('\n', "\u{23ce}").replace('\t', " ");
     if text.chars().count() <= width {
@@ -225,6 +226,8 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
+pub use crate::text::visible;
+
 /// The path with the home directory as `~`.
 pub fn short(context: &Context, path: &Path) -> String {
     let text = match path.strip_prefix(&context.paths.home) {
@@ -238,5 +241,5 @@ pub fn short(context: &Context, path: &Path) -> String {
 /// Prints a line to stderr.
 pub fn complain(text: &str) {
     // There is no other place to say it.
-    let _ = writeln!(io::stderr(), "hookctl: {text}");
+    let _ = writeln!(io::stderr(), "hookctl: {}", shown(text));
 }

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::args::{PacksArgs, PacksCommand};
 use super::install::fold;
-use super::{BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, print, short};
+use super::{BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, print, print_json, short};
 use crate::config::standing::{Change, Said, Standing, Weight};
 use crate::config::{Config, Source};
 use crate::rule::fault::{did_you_mean, position};
@@ -46,7 +46,7 @@ pub fn run(context: &Context, args: &PacksArgs) -> Result<Exit> {
         }
     };
     match args.json {
-        true => print(&format!("{}\n", serde_json::to_string_pretty(&value)?)),
+        true => print_json(&value),
         false => print(&text),
     }
 }

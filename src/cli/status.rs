@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::args::StatusArgs;
 use super::others::{self, Conflict, Found};
-use super::{Context, Exit, print, scope};
+use super::{Context, Exit, print, print_json, scope};
 use crate::config::Config;
 use crate::event::Kind;
 use crate::paths::Paths;
@@ -99,7 +99,7 @@ pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
         report.in_effect &= report.problems.is_empty();
     }
     if args.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        print_json(&report)?;
     } else {
         print(&show::show(context, &report))?;
     }

@@ -13,8 +13,8 @@ use toml::de::DeTable;
 use super::args::TrustArgs;
 use super::written::Written;
 use super::{
-    BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, not_human, print, short, visible,
-    write_private,
+    BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, not_human, print, print_json, short,
+    visible, write_private,
 };
 use crate::config::{self, Source};
 use crate::paths;
@@ -342,7 +342,7 @@ fn list(context: &Context, as_json: bool) -> Result<Exit> {
                 })
             })
             .collect();
-        return print(&format!("{}\n", serde_json::to_string_pretty(&all)?));
+        return print_json(&all);
     }
     if store.files.is_empty() {
         return print("No project's file is trusted.\n");

@@ -8,6 +8,8 @@ use super::value::{Emitter, Value};
 use super::{Analysis, Extent, Grade, Place, Source, Word, shell};
 use crate::event::Event;
 
+mod grep;
+
 /// Tools that neither run, read, write nor contact anything.
 const QUIET: &[&str] = &[
     "Agent",
@@ -336,6 +338,9 @@ fn search(out: &mut Emitter, event: &Event) {
             return;
         }
     };
+    if event.tool == "Grep" {
+        return grep::read(out, input, &base);
+    }
     let extent = if event.tool == "LS" { Extent::Exact } else { Extent::Tree };
     if event.tool == "Glob"
         && let Some(pattern) = input.get("pattern").and_then(Json::as_str)

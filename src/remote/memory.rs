@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use self::pattern::{Pattern, patterns};
-use crate::effect::{Analysis, Effect, Grade, Place, Target};
+use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word};
 use crate::event::Event;
 use crate::journal::{clean, create_private_dir, private_file};
 use crate::remote::breaker::now;
@@ -340,7 +340,45 @@ fn does(call: &Call<'_>) -> BTreeSet<String> {
         let hidden = if path.filter(is_hidden).is_some() { " hidden" } else { "" };
         [format!("{kind}{wide}{hidden}"), kind]
     };
-    call.analysis.effects.iter().flat_map(kinds).collect()
+    let toward = (0..call.analysis.commands.len()).filter_map(|at| toward(call.analysis, at));
+    call.analysis.effects.iter().flat_map(kinds).chain(toward).collect()
+}
+
+/// Options of commands that send which change nothing of what is sent, nor where.
+const TALK: &[&str] = &["-u", "--set-upstream", "-v", "--verbose", "-q", "--quiet", "--progress"];
+
+/// Whom a command that leaves this machine is for, in its own words: the remote and its branch, a
+/// context, a registry. None where it stays here.
+fn toward(analysis: &Analysis, at: usize) -> Option<String> {
+    let away = |word: &Word| match word {
+        Word::Network | Word::Send | Word::Remote | Word::System => true,
+        Word::Named(name) => {
+            ["cloud.", "container.", "database."].iter().any(|d| name.starts_with(d))
+        }
+        _ => false,
+    };
+    let own = || analysis.effects.iter().filter(|effect| effect.command == Some(at));
+    let command = &analysis.commands[at];
+    let is_url = |arg: &Arg| arg.text.as_ref().is_some_and(|text| text.contains("://"));
+    if !own().any(|effect| away(&effect.word)) && !command.args.iter().any(is_url) {
+        return None;
+    }
+    let sends = own().any(|effect| effect.word == Word::Send);
+    let known = own().any(|effect| effect.host.is_some());
+    // What is fetched counts by its host.
+    let counts = |text: &&str| sends || !(known && text.contains("://"));
+    let text = |arg: &Arg| arg.text.clone().unwrap_or_else(|| "?".into());
+    let operands = command.operands.iter().map(|at| text(&command.args[*at]));
+    let mut words: Vec<String> = operands.filter(|text| counts(&text.as_str())).collect();
+    for option in &command.options {
+        let value = option.value.as_ref().map(text).unwrap_or_default();
+        let number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+        let plain = value.is_empty() && (!sends || TALK.contains(&option.name.as_str()));
+        if !plain && !number && counts(&value.as_str()) {
+            words.push(format!("{}={value}", option.name));
+        }
+    }
+    Some(format!("toward {}", words.join(" ")))
 }
 
 /// Does the call touch nothing outside of that directory?

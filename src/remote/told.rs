@@ -23,6 +23,7 @@ use crate::rule::Layer;
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Dialect;
 use crate::stdin::{End, Input};
+use crate::text;
 use crate::verdict::Verb;
 
 /// How long the second registration of hookctl waits for the first to have told the servers.
@@ -57,7 +58,7 @@ impl Told {
         let mut mark = json!({ "verdict": judgement.answer.verb.map_or("silent", Verb::name) });
         if judgement.answer.verb.is_some() {
             mark["rule"] = judgement.rule.as_str().into();
-            mark["reason"] = journal::clean(&judgement.answer.reason).into();
+            mark["reason"] = text::visible(&journal::clean(&judgement.answer.reason)).into();
         }
         if world.paused {
             mark["paused"] = true.into();

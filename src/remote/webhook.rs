@@ -8,6 +8,7 @@ use super::{Dialect, Request, told};
 use crate::event::Event;
 use crate::rule::file::Remote;
 use crate::rule::template::{Name, TOLD, Template};
+use crate::text;
 
 pub(super) struct Webhook;
 
@@ -40,10 +41,10 @@ impl Dialect for Webhook {
     }
 }
 
-/// What a placeholder stands for.
+/// What a placeholder stands for: people read it, on whatever shows them notifications.
 fn value(request: &Request, name: &str) -> String {
     let event = &request.event;
-    match name {
+    let value = match name {
         "agent" => event.agent.into(),
         "event" => event.name.clone(),
         "session" => event.session.clone(),
@@ -54,7 +55,8 @@ fn value(request: &Request, name: &str) -> String {
         "time" => told::time(request.timestamp),
         "id" => request.id.clone(),
         name => told::marked(request, name).into(),
-    }
+    };
+    text::visible(&value)
 }
 
 /// Every value under its name; empty ones are left out.

@@ -124,6 +124,15 @@ impl Pairs {
 
     /// Is the second asked about after a yes to the first, in a session of their own?
     fn asks(&self, session: usize, seen: &Value, then: &Value) -> bool {
+        let (first, verb, again) = self.both(session, seen, then);
+        assert!(first, "{seen}");
+        // Before, what was seen is not asked about again, and nothing but a yes comes of it.
+        assert!(again || verb == "allow", "{seen}, then {then}");
+        again
+    }
+
+    /// Is the human asked about the first, what comes of the second, and are they asked about it?
+    fn both(&self, session: usize, seen: &Value, then: &Value) -> (bool, String, bool) {
         let cwd = self.project.path().canonicalize().unwrap();
         let cwd = cwd.to_str().unwrap();
         let at = |payload: &Value| {
@@ -134,11 +143,9 @@ impl Pairs {
             payload["tool_input"] = serde_json::from_str(&input).unwrap();
             asked(&self.home, &self.server, &payload)
         };
-        assert!(at(seen).1, "{seen}");
+        let first = at(seen).1;
         let (verb, again) = at(then);
-        // Before, what was seen is not asked about again, and nothing but a yes comes of it.
-        assert!(again || verb == "allow", "{seen}, then {then}");
-        again
+        (first, verb, again)
     }
 }
 
@@ -241,6 +248,34 @@ fn s0_20_so_it_is_with_other_tools() {
     }
 }
 
+/// The pairs of `pairs.toml`.
+#[test]
+fn s0_20_another_host_remote_refspec_or_text_to_run_is_another_call() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/remote/pairs.toml");
+    let data: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
+    let made = |id: usize, what: &toml::Value| match what {
+        toml::Value::String(command) => call(id, command),
+        what => {
+            let mut input = serde_json::to_value(what).unwrap();
+            let name = input.as_object_mut().unwrap().remove("tool").unwrap();
+            tool(id, name.as_str().unwrap(), input)
+        }
+    };
+    let (pairs, mut wrong, mut session) = (Pairs::new(), Vec::new(), 0);
+    for (key, asked) in [("asked", true), ("alike", false)] {
+        for pair in data[key].as_array().unwrap() {
+            let pair = pair.as_array().unwrap();
+            session += 1;
+            let (first, verb, again) = pairs.both(session, &made(1, &pair[0]), &made(2, &pair[1]));
+            // A deny of ours asks nobody.
+            if !first || asked != (again || verb == "deny") {
+                wrong.push(format!("{key}: {first} {verb} {:?} then {:?}", pair[0], pair[1]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[test]
 fn who_said_yes_to_as_much_is_not_asked_again() {
     let pairs = Pairs::new();
@@ -251,7 +286,7 @@ fn who_said_yes_to_as_much_is_not_asked_again() {
         ("cargo test", "cargo test foo"),
         ("cargo clippy", "cargo clippy --all-targets -- -D warnings"),
         ("go test ./...", "go test -run X ./pkg/..."),
-        ("git push", "git push -u origin feature"),
+        ("git push origin feature", "git push -u origin feature"),
         ("git add a.txt", "git add b.txt"),
         ("gh run list", "gh run list --limit 5"),
         ("cat a.txt", "cat -n src/a.rs"),

@@ -8,6 +8,7 @@
 use super::events::EVENTS;
 use crate::agent::{EventSpec, Output};
 use crate::event::Kind;
+use crate::text;
 use crate::verdict::{Answer, Verb};
 use serde_json::{Map, Value, json};
 
@@ -15,6 +16,9 @@ use serde_json::{Map, Value, json};
 /// text into a file and shows a preview (observed: 10 000 pass, 10 001 do not). Reasons have no such
 /// limit there, but a model's context does.
 pub const TEXT_LIMIT: usize = 10_000;
+
+/// The longest name of a rule that is kept where a reason is cut, in bytes.
+const LONGEST_NAME: usize = 200;
 
 /// The reason of a verdict that came without one: an empty one reads as a client's own failure.
 const BLOCKED: &str = "Blocked by hookctl";
@@ -26,8 +30,8 @@ pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
     if kind == Kind::WorktreeCreate || answer.is_silent() {
         return Output::default();
     }
-    let mut body =
-        Body { notices: texts(&answer.notice), suppress: answer.suppress, ..Body::default() };
+    let mut body = Body { suppress: answer.suppress, ..Body::default() };
+    body.notices = texts(&answer.notice).map(|text| text::visible(text)).collect();
     let Some(spec) = EVENTS.iter().find(|spec| spec.kind == kind) else {
         // Of an event nobody knows, the common keys are all that can be relied on.
         return body.print(name);
@@ -36,7 +40,8 @@ pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
     if verb.is_some_and(Verb::stops) && !spec.verbs.is_empty() {
         body.refusal = Some(cap(reason.clone()));
     }
-    let mut context = if spec.context { texts(&answer.context) } else { Vec::new() };
+    let mut context =
+        if spec.context { texts(&answer.context).cloned().collect() } else { Vec::new() };
 
     match (kind, verb) {
         (Kind::PreToolUse | Kind::PreModelSwitch, Some(verb)) => {
@@ -124,7 +129,7 @@ fn settle(spec: &EventSpec, answer: &Answer) -> (Option<Verb>, String) {
         _ => "",
     };
     let reason = reason.trim_end();
-    (verb, if reason.is_empty() { default } else { reason }.to_string())
+    (verb, if reason.is_empty() { default.to_string() } else { text::visible(reason) })
 }
 
 /// Does context still reach the model beside that verdict? A refused prompt is never sent, and at a
@@ -214,11 +219,12 @@ fn instructions(context: &[String]) -> String {
 }
 
 /// The texts that say something.
-fn texts(all: &[String]) -> Vec<String> {
-    all.iter().filter(|text| !text.trim().is_empty()).cloned().collect()
+fn texts(all: &[String]) -> impl Iterator<Item = &String> {
+    all.iter().filter(|text| !text.trim().is_empty())
 }
 
-/// At most [`TEXT_LIMIT`] units of the text, with a note of how much is missing.
+/// At most [`TEXT_LIMIT`] units of the text, with a note of how much is missing; the rule that a reason
+/// ends with stays.
 fn cap(text: String) -> String {
     // No text has more UTF-16 units than bytes.
     if text.len() <= TEXT_LIMIT || text.encode_utf16().count() <= TEXT_LIMIT {
@@ -226,7 +232,9 @@ fn cap(text: String) -> String {
     }
     let note = |missing: usize| format!("\n[cut by hookctl: {missing} characters more]");
     let total = text.chars().count();
-    let room = TEXT_LIMIT - note(total).len();
+    let rule = text.rfind(" [").filter(|at| text.ends_with(']') && text.len() - at <= LONGEST_NAME);
+    let rule = rule.map_or("", |at| &text[at..]);
+    let room = TEXT_LIMIT - note(total).len() - rule.len();
     let (mut units, mut kept, mut end) = (0, 0, 0);
     for (at, char) in text.char_indices() {
         units += char.len_utf16();
@@ -236,5 +244,6 @@ fn cap(text: String) -> String {
         kept += 1;
         end = at + char.len_utf8();
     }
-    text[..end].to_string() + &note(total - kept)
+    let missing = total - kept - rule.chars().count();
+    format!("{}{}{rule}", &text[..end], note(missing))
 }

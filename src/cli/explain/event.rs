@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::claude::{COMMON_INPUT, COMMON_OUTPUT};
 use crate::agent::{Agent, EventSpec, Output};
-use crate::cli::{BOLD, Context, Exit, complain, print};
+use crate::cli::{BOLD, Context, Exit, complain, print, print_json};
 use crate::event::{Event, Kind};
 use crate::rule::fault::did_you_mean;
 use crate::verdict::{Answer, Verb};
@@ -20,13 +20,13 @@ pub(super) fn run(context: &Context, agent: &dyn Agent, name: &str, as_json: boo
     let folded = agent.events().iter().find(|spec| spec.kind.name().eq_ignore_ascii_case(name));
     if let Some(spec) = folded {
         return match as_json {
-            true => print(&format!("{}\n", serde_json::to_string_pretty(&value(agent, spec))?)),
+            true => print_json(&value(agent, spec)),
             false => print(&text(context, agent, spec)),
         };
     }
     if as_json {
         let all: Vec<Value> = agent.events().iter().map(|spec| value(agent, spec)).collect();
-        print(&format!("{}\n", serde_json::to_string_pretty(&all)?))?;
+        print_json(&all)?;
     } else {
         print(&list(context, agent))?;
     }

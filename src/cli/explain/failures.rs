@@ -57,7 +57,9 @@ pub static FAILURES: &[Failure] = &[
         "whatever it waits for: the answer has not left half a second before the agent's timeout",
     ),
     unjudged("stdin is no JSON object, is cut off, or is nested deeper than 128 levels"),
-    unjudged("stdin is larger than 16 MiB: it is read to its end and dropped"),
+    unjudged(
+        "stdin is larger than 16 MiB: it is read to its end and dropped; or has more than 200,000 values, or cannot be repaired within 24 MiB",
+    ),
     unjudged("no home directory"),
     all(
         "one of these seven, and neither the payload nor `--event` says which event it is",

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use super::args::ExplainArgs;
-use super::{BOLD, Context, Exit, complain, print};
+use super::{BOLD, Context, Exit, complain, print, print_json};
 use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::dry::{self, Dry};
@@ -28,7 +28,7 @@ mod report;
 pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     if args.failures {
         return match args.json {
-            true => print(&format!("{}\n", serde_json::to_string_pretty(failures::FAILURES)?)),
+            true => print_json(failures::FAILURES),
             false => print(&failures::text(&|text| context.paint(BOLD, text))),
         };
     }
@@ -67,7 +67,7 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     let output = dry.agent.render(&dry.event, &dry.judgement.answer);
     let report = report::Report { dry: &dry, config: &config, output: &output };
     match args.json {
-        true => print(&format!("{}\n", serde_json::to_string_pretty(&report.value())?)),
+        true => print_json(&report.value()),
         false => print(&report.text(context)),
     }
 }

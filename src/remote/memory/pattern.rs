@@ -7,6 +7,7 @@ use crate::effect::program::table;
 use crate::effect::{Analysis, Arg, Place, Word};
 use crate::event::Event;
 use crate::remote::cdev::is_compound;
+use serde_json::Value;
 
 /// Sub-commands behind which anything is run: a program, a script, what a package brings.
 const RUNS: &[&str] = &[
@@ -91,18 +92,13 @@ const FILES: &[&str] = &["Write", "Edit", "Read"];
 const SPECIAL: &[&str] = &["interpreter", "source", "script-file", "own-shell", "runner"];
 /// What says nothing of where and as whom a command runs. Anything else may take it out of its sandbox.
 const TALK: &[&str] = &["command", "description", "timeout", "run_in_background"];
-/// Keys of other tools' input whose text is run, or agreed to.
+/// Keys of other tools' input whose text is run, or agreed to, wherever in it they stand.
+#[rustfmt::skip]
 const TEXTS: &[&str] = &[
-    "command",
-    "cmd",
-    "code",
-    "script",
-    "sql",
-    "function",
-    "expression",
-    "patch",
-    "input",
-    "plan",
+    "args", "argv", "arguments", "bash", "cmd", "cmds", "code", "command", "command_line", "commandline",
+    "commands", "entrypoint", "exec", "executable", "expression", "function", "input", "javascript", "js",
+    "patch", "plan", "powershell", "program", "python", "query", "script", "scripts", "shell",
+    "shell_command", "snippet", "source", "sql", "statement", "statements", "steps", "task", "tasks",
 ];
 /// A shell's blanks: no others part its words.
 const BLANKS: &[char] = &[' ', '\t'];
@@ -149,9 +145,9 @@ pub(super) fn patterns(event: &Event, analysis: &Analysis, place: &Place) -> Vec
             None | Some("") => Vec::new(),
             Some(path) => files(tool, path),
         },
-        _ if fields().any(|(key, _)| TEXTS.contains(&key.as_str())) => {
+        _ if !texts(input).is_empty() => {
             let text = input.to_string();
-            let compound = TEXTS.iter().filter_map(|key| input.get(key)).any(|value| {
+            let compound = texts(input).iter().any(|value| {
                 value.as_str().map_or_else(|| is_compound(&value.to_string()), is_compound)
             });
             match compound || text.len() > LONGEST {
@@ -163,7 +159,24 @@ pub(super) fn patterns(event: &Event, analysis: &Analysis, place: &Place) -> Vec
     }
 }
 
-fn is_set(value: &serde_json::Value) -> bool {
+/// The values under such keys.
+fn texts(input: &Value) -> Vec<&Value> {
+    let (mut found, mut todo) = (Vec::new(), vec![input]);
+    while let Some(value) = todo.pop() {
+        match value {
+            Value::Object(map) => {
+                let named = |key: &str| TEXTS.iter().any(|text| key.eq_ignore_ascii_case(text));
+                found.extend(map.iter().filter(|(key, _)| named(key)).map(|(_, value)| value));
+                todo.extend(map.values());
+            }
+            Value::Array(all) => todo.extend(all),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn is_set(value: &Value) -> bool {
     !matches!(value, serde_json::Value::Null | serde_json::Value::Bool(false))
 }
 

@@ -1,0 +1,349 @@
+//! What the Grep tool reads: a tree, narrowed by `glob` and `type` as `rg --hidden -g ... --type ...`
+//! narrows it.
+//!
+//! A look into the tree tells which files these are. Where it cannot see the whole, what the globs name
+//! anywhere below is read.
+
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use crate::effect::value::{Emitter, Spot, Value};
+use crate::effect::{Extent, Grade, Source, Target, Word, look, path};
+use crate::rule::glob;
+
+/// How many globs are followed, braces taken apart.
+const MOST_GLOBS: usize = 64;
+/// How long all of them may be, in bytes.
+const LONGEST: usize = 1 << 10;
+/// How many files are listed one by one.
+const MOST_FILES: usize = 500;
+/// What the client itself leaves out.
+const VERSIONS: &[&str] = &[".git", ".svn", ".hg", ".bzr", ".jj", ".sl"];
+
+/// What ripgrep calls the kinds of files, as far as their names are plain.
+#[rustfmt::skip]
+const TYPES: &[(&str, &[&str])] = &[
+    ("c", &["*.[chH]", "*.[chH].in", "*.cats"]),
+    ("cpp", &["*.[ChH]", "*.[ChH].in", "*.[ch]pp", "*.[ch]pp.in", "*.[ch]xx", "*.[ch]xx.in", "*.cc", "*.cc.in",
+              "*.hh", "*.hh.in", "*.inl"]),
+    ("cs", &["*.cs"]), ("css", &["*.css", "*.scss"]), ("csv", &["*.csv"]), ("dart", &["*.dart"]),
+    ("elixir", &["*.ex", "*.eex", "*.exs", "*.heex", "*.leex", "*.livemd"]),
+    ("go", &["*.go"]), ("graphql", &["*.graphql", "*.graphqls"]),
+    ("haskell", &["*.hs", "*.lhs", "*.cpphs", "*.c2hs", "*.hsc"]),
+    ("html", &["*.htm", "*.html", "*.ejs"]), ("java", &["*.java", "*.jsp", "*.jspx", "*.properties"]),
+    ("js", &["*.js", "*.jsx", "*.vue", "*.cjs", "*.mjs"]),
+    ("json", &["*.json", "composer.lock", "*.sarif"]), ("kotlin", &["*.kt", "*.kts"]), ("lua", &["*.lua"]),
+    ("markdown", &["*.markdown", "*.md", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"]),
+    ("md", &["*.markdown", "*.md", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"]),
+    ("php", &["*.php", "*.php3", "*.php4", "*.php5", "*.php7", "*.php8", "*.pht", "*.phtml"]),
+    ("py", &["*.py", "*.pyi"]), ("python", &["*.py", "*.pyi"]), ("rust", &["*.rs"]),
+    ("scala", &["*.scala", "*.sbt"]), ("sql", &["*.sql", "*.psql"]), ("svelte", &["*.svelte", "*.svelte.ts"]),
+    ("swift", &["*.swift"]), ("toml", &["*.toml", "Cargo.lock"]),
+    ("ts", &["*.ts", "*.tsx", "*.cts", "*.mts"]), ("typescript", &["*.ts", "*.tsx", "*.cts", "*.mts"]),
+    ("txt", &["*.txt"]), ("vue", &["*.vue"]), ("yaml", &["*.yaml", "*.yml"]), ("zig", &["*.zig"]),
+];
+
+/// One glob of `-g`, its components.
+struct Glob {
+    parts: Vec<String>,
+    /// `!`: what it names is left out.
+    out: bool,
+    /// It holds a slash: then it starts from where the client runs, not anywhere.
+    anchored: bool,
+}
+
+/// What narrows a search.
+struct Narrow {
+    globs: Vec<Glob>,
+    /// Of these types, where any is named and known.
+    types: Option<&'static [&'static str]>,
+}
+
+/// The effects of a call of Grep that looks at `base`.
+pub(super) fn read(out: &mut Emitter, input: &Json, base: &Value) {
+    let whole = |out: &mut Emitter| {
+        out.path(Word::Read, base, Extent::Tree, Grade::Certain, Source::Tool);
+    };
+    let (Some(narrow), Spot::At(tree), Some(cwd)) =
+        (narrow(input), out.spot(base, Extent::Tree, false), out.cwd.clone())
+    else {
+        return whole(out);
+    };
+    // A file that is named is searched whatever the globs say.
+    let is_dir = out.resolver.is_dir(&tree.resolved);
+    if out.resolver.exists(&tree.resolved) && !is_dir {
+        return whole(out);
+    }
+    let found = if is_dir { look::below(&tree) } else { None };
+    match found.map(|found| narrow.of(&found, &tree, &cwd)).filter(|all| all.len() <= MOST_FILES) {
+        Some(files) => {
+            let grade = if narrow.names() { Grade::Certain } else { Grade::Possible };
+            for file in files {
+                out.effect(Word::Read, grade, Some(file), None, Source::Tool, 0..0);
+            }
+        }
+        None if narrow.names() => narrow.anywhere(out, &tree, &cwd),
+        None => whole(out),
+    }
+}
+
+/// None where nothing narrows, or where it is not understood how.
+fn narrow(input: &Json) -> Option<Narrow> {
+    let text = |key: &str| match input.get(key) {
+        None | Some(Json::Null) => Some(""),
+        Some(value) => value.as_str(),
+    };
+    let (globs, kind) = (text("glob")?, text("type")?);
+    let types = TYPES.iter().find(|(name, _)| *name == kind).map(|(_, globs)| *globs);
+    if globs.len() > LONGEST || !kind.is_empty() && types.is_none() {
+        return None;
+    }
+    let globs = words(globs).into_iter().map(braces).collect::<Option<Vec<_>>>()?.concat();
+    let globs: Vec<Glob> = globs.iter().filter_map(|text| Glob::of(text)).collect();
+    // A glob that names everything narrows nothing.
+    let all = globs.iter().any(|glob| !glob.out && glob.is_all());
+    let narrow = Narrow { globs, types };
+    (!all && (!narrow.globs.is_empty() || types.is_some()) && narrow.globs.len() <= MOST_GLOBS)
+        .then_some(narrow)
+}
+
+/// The globs of a call as the client parts them: by blanks, and by commas where no braces stand.
+fn words(globs: &str) -> Vec<&str> {
+    let parts = globs.split_whitespace().flat_map(|word| {
+        let whole = word.contains('{') && word.contains('}');
+        word.split(move |c| c == ',' && !whole)
+    });
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// The glob without braces: one for each way through them. None where there are too many.
+fn braces(glob: &str) -> Option<Vec<String>> {
+    let (mut todo, mut done) = (vec![glob.to_string()], Vec::new());
+    while let Some(text) = todo.pop() {
+        // The first that closes, and what opened it.
+        let close = text.find('}');
+        let open = close.and_then(|close| text[..close].rfind('{'));
+        let (Some(open), Some(close)) = (open, close) else {
+            done.push(text);
+            continue;
+        };
+        if todo.len() + done.len() > MOST_GLOBS {
+            return None;
+        }
+        let (before, inner, after) = (&text[..open], &text[open + 1..close], &text[close + 1..]);
+        todo.extend(inner.split(',').rev().map(|one| format!("{before}{one}{after}")));
+    }
+    Some(done)
+}
+
+impl Glob {
+    fn of(text: &str) -> Option<Glob> {
+        let (out, text) = text.strip_prefix('!').map_or((false, text), |text| (true, text));
+        let plain = text.trim_end_matches('/');
+        let anchored = plain.contains('/');
+        let parts: Vec<String> =
+            plain.split('/').filter(|part| !part.is_empty()).map(str::to_string).collect();
+        (!parts.is_empty()).then_some(Glob { parts, out, anchored })
+    }
+
+    fn is_all(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part.as_str(), "*" | "**"))
+            && (self.parts.len() == 1 || self.parts[0] == "**")
+    }
+
+    /// Does it match the path, whose components start from where the client runs?
+    fn matches(&self, path: &[&str]) -> bool {
+        let Some(name) = path.last() else { return false };
+        if !self.anchored {
+            return self.parts[0] == "**" || glob::matches(&self.parts[0], name);
+        }
+        // Which components of the glob may come next: `**` any number of them.
+        let mut at = vec![false; self.parts.len() + 1];
+        at[0] = true;
+        self.skip(&mut at);
+        for name in path {
+            let mut next = vec![false; at.len()];
+            for (n, part) in self.parts.iter().enumerate().filter(|(n, _)| at[*n]) {
+                match part.as_str() {
+                    "**" => next[n] = true,
+                    part => next[n + 1] |= glob::matches(part, name),
+                }
+            }
+            self.skip(&mut next);
+            at = next;
+        }
+        at[self.parts.len()]
+            // `x/**` is what lies below, not `x` itself.
+            && !(self.parts.last().is_some_and(|last| last == "**") && path.len() < self.parts.len())
+    }
+
+    fn skip(&self, at: &mut [bool]) {
+        for (n, part) in self.parts.iter().enumerate() {
+            at[n + 1] |= at[n] && part == "**";
+        }
+    }
+}
+
+impl Narrow {
+    /// Does it say what is read, not only what is not?
+    fn names(&self) -> bool {
+        self.types.is_some() || self.globs.iter().any(|glob| !glob.out)
+    }
+
+    /// Those of the files that are searched.
+    fn of(&self, found: &[Target], tree: &Target, cwd: &str) -> Vec<Target> {
+        let searched = |file: &&Target| {
+            let below = file.lexical.strip_prefix(&tree.lexical).unwrap_or_default();
+            let below = below.trim_start_matches('/');
+            // What lies elsewhere than where the client runs has its whole path.
+            let from = file.lexical.strip_prefix(cwd).filter(|rest| rest.starts_with('/'));
+            let path: Vec<&str> =
+                from.unwrap_or(&file.lexical).split('/').filter(|part| !part.is_empty()).collect();
+            let depth = below.split('/').count();
+            !below.is_empty()
+                && !below.split('/').any(|part| VERSIONS.contains(&part))
+                && (1..depth).all(|up| self.said(&path[..path.len() - up]) != Some(false))
+                && self.takes(&path)
+                && !Path::new(&file.resolved).is_dir()
+        };
+        found.iter().filter(searched).cloned().collect()
+    }
+
+    /// What the last glob that matches says.
+    fn said(&self, path: &[&str]) -> Option<bool> {
+        self.globs.iter().rev().find(|glob| glob.matches(path)).map(|glob| !glob.out)
+    }
+
+    fn takes(&self, path: &[&str]) -> bool {
+        self.said(path).unwrap_or_else(|| {
+            let name = path.last().copied().unwrap_or_default();
+            !self.globs.iter().any(|glob| !glob.out)
+                && self.types.is_none_or(|globs| globs.iter().any(|one| glob::matches(one, name)))
+        })
+    }
+
+    /// Whatever the globs name below a tree that nobody can look into.
+    fn anywhere(&self, out: &mut Emitter, tree: &Target, cwd: &str) {
+        let root = tree.lexical.trim_end_matches('/');
+        let inside = |dir: &str| dir == root || dir.starts_with(&format!("{root}/"));
+        let mut add = |text: String, grade: Grade| {
+            let (extent, text) = match text.strip_suffix("/**") {
+                Some(dir) if !path::has_glob(dir) => (Extent::Tree, dir.to_string()),
+                _ if path::has_glob(&text) => (Extent::Glob, text),
+                _ => (Extent::Exact, text),
+            };
+            let target = Target { lexical: text.clone(), resolved: text, extent };
+            out.effect(Word::Read, grade, Some(target), None, Source::Tool, 0..0);
+        };
+        let taken = self.globs.iter().filter(|glob| !glob.out);
+        for glob in taken.clone().filter(|glob| glob.anchored && glob.parts[0] != "**") {
+            // From where the client runs; below another tree it is the name that counts.
+            match inside(cwd) {
+                true => add(format!("{cwd}/{}", glob.parts.join("/")), Grade::Certain),
+                false => add(format!("{root}/**"), Grade::Certain),
+            }
+        }
+        let loose = taken.clone().filter(|glob| !glob.anchored || glob.parts[0] == "**");
+        let loose = loose.map(|glob| glob.parts.join("/"));
+        let types = self.types.filter(|_| taken.clone().next().is_none());
+        let types = types.into_iter().flatten().map(|glob| (*glob).to_string());
+        for glob in loose.chain(types) {
+            let glob = glob.trim_start_matches("**/");
+            add(format!("{root}/**/{glob}"), Grade::Certain);
+            // With `--hidden` a wildcard takes the point as well.
+            if glob.starts_with(['*', '?', '[']) && !glob.starts_with("**") {
+                let rest = match glob.as_bytes()[0] {
+                    b'*' => glob,
+                    b'?' => &glob[1..],
+                    _ => glob.split_once(']').map_or("*", |(_, rest)| rest),
+                };
+                add(format!("{root}/**/.{rest}"), Grade::Possible);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{dry, effect, effect::Place, event::Kind};
+    use serde_json::json;
+
+    /// What a call reads of a small tree; `?` where it is only possible, `/` where the tree is read.
+    fn reads(input: Json) -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for name in
+            [".env", "a.rs", "k.pem", "src/.env", "src/b.rs", "src/d.py", ".git/config", "x/y/c.rs"]
+        {
+            let file = root.join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let cwd = root.to_str().unwrap().to_string();
+        let (_, event) = dry::event(dry::call(Kind::PreToolUse, "Grep", input, &cwd), None);
+        let place = Place { cwd: cwd.clone(), project: cwd.clone(), ..Place::default() };
+        let mut all: Vec<String> = effect::analyse(&event, &place)
+            .effects
+            .iter()
+            .map(|effect| {
+                let target = effect.path.as_ref().unwrap();
+                let below = target.lexical.strip_prefix(&cwd).unwrap().trim_start_matches('/');
+                let maybe = if effect.grade == Grade::Possible { "?" } else { "" };
+                let wide = if target.extent == Extent::Tree { "/" } else { "" };
+                format!("{below}{wide}{maybe}")
+            })
+            .collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn grep_reads_what_its_globs_and_its_type_leave() {
+        let all = ["/"];
+        for (glob, read) in [
+            ("*.rs", &["a.rs", "src/b.rs", "x/y/c.rs"][..]),
+            (".env", &[".env", "src/.env"]),
+            (".env*", &[".env", "src/.env"]),
+            ("{.env,x}", &[".env", "src/.env"]),
+            ("{.{env,x},*.{pem,key}}", &[".env", "k.pem", "src/.env"]),
+            ("*env", &[".env", "src/.env"]),
+            ("?env", &[".env", "src/.env"]),
+            ("[.]env", &[".env", "src/.env"]),
+            ("**/.env", &[".env", "src/.env"]),
+            ("**/*.{pem,key}", &["k.pem"]),
+            ("*.pem,.env", &[".env", "k.pem", "src/.env"]),
+            ("*.pem *.py", &["k.pem", "src/d.py"]),
+            ("src/*.rs", &["src/b.rs"]),
+            ("/src/*.rs", &["src/b.rs"]),
+            ("/a.rs", &["a.rs"]),
+            ("src/**", &["src/.env", "src/b.rs", "src/d.py"]),
+            ("x/**/*.rs", &["x/y/c.rs"]),
+            ("*.rs !src", &["a.rs", "x/y/c.rs"]),
+            ("*.rs !**/y/**", &["a.rs", "src/b.rs"]),
+            ("!*.rs *.rs", &["a.rs", "src/b.rs", "x/y/c.rs"]),
+            ("*.nothing", &[]),
+            ("*", &all),
+            ("**", &all),
+            ("**/*", &all),
+            ("*.rs,*", &all),
+            ("", &all),
+            ("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", &all),
+        ] {
+            assert_eq!(reads(json!({ "pattern": "x", "glob": glob })), read, "{glob}");
+        }
+        // What is left out only narrows: nobody has asked for what is left.
+        let left = reads(json!({ "pattern": "x", "glob": "!.env" }));
+        assert!(left.contains(&"a.rs?".into()) && !left.iter().any(|one| one.contains(".env")));
+        assert_eq!(reads(json!({ "pattern": "x", "type": "py" })), ["src/d.py"]);
+        assert_eq!(reads(json!({ "pattern": "x", "type": "no-such-type" })), all);
+        assert_eq!(
+            reads(json!({ "pattern": "x", "type": "py", "glob": ".env" })),
+            [".env", "src/.env"]
+        );
+        assert_eq!(reads(json!({ "pattern": "x", "glob": 1 })), all);
+        assert_eq!(reads(json!({ "pattern": "x", "glob": "*.rs", "path": "src" })), ["src/b.rs"]);
+        assert_eq!(reads(json!({ "pattern": "x", "glob": "*.rs", "path": ".env" })), [".env/"]);
+    }
+}

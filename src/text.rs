@@ -1,0 +1,159 @@
+//! Text of others, made harmless where people read it: paths, commands, what servers, models and
+//! untrusted rules say.
+//!
+//! The one owner of what must not be shown as it is. It is applied where text leaves: by the agents'
+//! answers, by what is printed, by what is sent to be shown. What is meant for machines (a rewritten
+//! input, a result, variables, a context) stays exact.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Does the character hide, reorder or control what is shown, behind that one?
+fn hides(c: char, before: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        ' '..='~' => false,
+        // Control characters, C1 among them, and what is seen as nothing.
+        c if c.is_control() => true,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' => {
+            true
+        }
+        '\u{180b}'..='\u{180f}'
+        | '\u{200b}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{2028}'..='\u{202e}' => true,
+        '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' => true,
+        '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
+        // Joiners and forms belong to letters of many scripts and to emoji; behind others they only hide.
+        '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' => {
+            before.is_ascii() || matches!(before, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0e}')
+        }
+        _ => false,
+    }
+}
+
+/// The text with each character that [`hides`], but those that `keeps` says the length of, written by
+/// `escape`.
+fn replaced<'t>(
+    text: &'t str,
+    keeps: impl Fn(&str) -> usize,
+    escape: impl Fn(&mut String, char),
+) -> Cow<'t, str> {
+    let (mut out, mut done, mut before, mut kept) = (String::new(), 0, ' ', 0);
+    // Most texts hold none of them.
+    if text.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t')) {
+        return Cow::Borrowed(text);
+    }
+    for (at, c) in text.char_indices() {
+        if at >= kept && hides(c, before) {
+            kept = at + keeps(&text[at..]);
+            if kept == at {
+                out.push_str(&text[done..at]);
+                escape(&mut out, c);
+                done = at + c.len_utf8();
+            }
+        }
+        before = c;
+    }
+    if done == 0 { Cow::Borrowed(text) } else { Cow::Owned(out + &text[done..]) }
+}
+
+/// Text of others for people: what hides, reorders or controls is written out, `\u{202e}`.
+pub fn visible(text: &str) -> String {
+    replaced(text, |_| 0, |out, c| out.extend(c.escape_unicode())).into_owned()
+}
+
+/// The same for a whole page that is painted: our own colours stay.
+pub fn page<'t>(text: &'t str, paints: &[&str]) -> Cow<'t, str> {
+    let paint = |rest: &str| {
+        let end = rest.strip_prefix("\x1b[").and_then(|rest| rest.find('m'));
+        let code = end.map(|end| &rest[2..2 + end]);
+        match code.filter(|code| *code == "0" || paints.contains(code)) {
+            Some(code) => code.len() + 3,
+            None => 0,
+        }
+    };
+    replaced(text, paint, |out, c| out.extend(c.escape_unicode()))
+}
+
+/// JSON with them as escapes, so that it means the same and harms no terminal.
+pub fn json(text: &str) -> Cow<'_, str> {
+    replaced(
+        text,
+        |_| 0,
+        |out, c| {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_reorders_or_controls_is_written_out() {
+        for hidden in [
+            '\0',
+            '\u{1b}',
+            '\r',
+            '\u{8}',
+            '\u{7f}',
+            '\u{85}',
+            '\u{9b}',
+            '\u{ad}',
+            '\u{61c}',
+            '\u{200b}',
+            '\u{200d}',
+            '\u{200e}',
+            '\u{200f}',
+            '\u{202a}',
+            '\u{202e}',
+            '\u{2028}',
+            '\u{2029}',
+            '\u{2060}',
+            '\u{2066}',
+            '\u{2069}',
+            '\u{feff}',
+            '\u{fe0f}',
+            '\u{3164}',
+            '\u{e0001}',
+            '\u{e0041}',
+            '\u{e0101}',
+        ] {
+            let text = format!("a{hidden}b");
+            assert_eq!(visible(&text), format!("a{}b", hidden.escape_unicode()));
+            let value = serde_json::Value::from(text.as_str()).to_string();
+            let json = json(&value);
+            assert!(!json.contains(hidden), "{json}");
+            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+        }
+        for plain in [
+            "a b\n\tc",
+            "ÄÖ→€",
+            "日本語",
+            "👩\u{200d}👩\u{200d}👧",
+            "❤\u{fe0f}",
+            "क्\u{200d}ष",
+            "\u{a0}x",
+        ] {
+            assert_eq!(visible(plain), plain);
+            assert!(matches!(page(plain, &[]), Cow::Borrowed(_)));
+        }
+    }
+
+    #[test]
+    fn of_a_page_only_our_own_colours_stay() {
+        let text = "\u{1b}[31mred\u{1b}[0m \u{1b}[2J \u{1b}]0;x\u{7} \u{1b}[31";
+        let shown = page(text, &["31"]);
+        assert_eq!(shown, "\u{1b}[31mred\u{1b}[0m \\u{1b}[2J \\u{1b}]0;x\\u{7} \\u{1b}[31");
+        assert_eq!(page(&shown, &["31"]), shown);
+    }
+}
