@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::event::{Event, Kind};
+use crate::text;
 use crate::verdict::Answer;
 use crate::watchdog::{CANNOT_JUDGE, FailureForm};
 
@@ -81,7 +82,7 @@ pub trait Agent: Sync {
 
     /// That answer, for this cause.
     fn failure(&self, kind: Kind, cause: &str) -> Output {
-        let message = format!("{CANNOT_JUDGE}{cause}");
+        let message = text::visible(&format!("{CANNOT_JUDGE}{cause}"));
         let json = |before: &str, after: &str| {
             let text = Value::from(message.as_str()).to_string();
             let stdout = format!("{before}{}{after}", &text[1..text.len() - 1]);
