@@ -503,3 +503,39 @@ fn s2_33_k12_a_failure_of_cupcake_is_in_the_journal() {
     let journal = home.journal();
     assert!(journal.contains("exit status 127: there is no such program"), "{journal}");
 }
+
+/// What others wrote reaches nobody's eyes as it is, and what is meant for machines stays exact.
+#[test]
+fn text_of_others_controls_and_hides_nothing() {
+    let hidden = "a\u{202e}b\u{1b}[2Jc\u{9b}d\u{e0041}e\u{2028}f";
+    let rules = "[rule.no]\non = \"PreToolUse\"\ntool = \"Read\"\ninput.file_path = \"*secret*\"\n\
+                 deny = \"{input.file_path} is no file of yours\"\nnotify = \"{input.file_path}\"\n";
+    let home = Home::new(rules);
+    let is_clean = |text: &str| {
+        let bad = |c: char| {
+            c.is_control() && c != '\n' || matches!(c, '\u{2028}' | '\u{202e}' | '\u{e0041}')
+        };
+        assert!(!text.contains(bad), "{text:?}");
+    };
+    let call = |tool: &str, input: Value| json!({"hook_event_name": "PreToolUse", "session_id": hidden, "cwd": "/", "tool_name": tool, "tool_input": input});
+    let output = home.hook(&call("Read", json!({"file_path": format!("/secret/{hidden}")})));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let reason = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
+    is_clean(reason);
+    is_clean(answer["systemMessage"].as_str().unwrap());
+    assert!(reason.contains("a\\u{202e}b\\u{1b}[2Jc"), "{reason}");
+    // One of a megabyte is cut, says so, and still names its rule.
+    let long =
+        home.hook(&call("Read", json!({"file_path": format!("/secret/{}", "x".repeat(1 << 20))})));
+    let answer: Value = serde_json::from_slice(&long.stdout).unwrap();
+    let reason = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
+    assert!(reason.len() <= 10_000 && reason.contains("[cut by hookctl: "), "{}", reason.len());
+    assert!(reason.ends_with("[user:no]"), "{}", &reason[reason.len() - 100..]);
+    // The journal says the same, without harm to who looks into it.
+    is_clean(&home.journal());
+    let line: Value = serde_json::from_str(home.journal().lines().next().unwrap()).unwrap();
+    assert_eq!(line["what"], format!("/secret/{hidden}"));
+    for args in [&["log"][..], &["log", "--json"]] {
+        is_clean(&String::from_utf8(home.run(args, b"").stdout).unwrap());
+    }
+}

@@ -23,7 +23,7 @@ enum Of {
 impl Of {
     fn holds(self, b: u8) -> bool {
         match self {
-            Of::Hex => matches!(b, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F'),
+            Of::Hex => b.is_ascii_hexdigit(),
             Of::Upper => b.is_ascii_digit() || b.is_ascii_uppercase(),
             Of::Alnum => b.is_ascii_alphanumeric(),
             Of::Url => is_word(b) || b == b'-',
