@@ -225,7 +225,11 @@ impl Scan<'_> {
         }
         let letter = |b: u8| is_word(b) || b == b'-';
         let from = self.word.max(self.done);
-        let start = at - self.bytes[from..at].iter().rev().take_while(|b| letter(**b)).count();
+        let mut start = at - self.bytes[from..at].iter().rev().take_while(|b| letter(**b)).count();
+        // The letter of an escape belongs to no name.
+        if start < at && start > 0 && self.bytes[start - 1] == b'\\' {
+            start += 1;
+        }
         let end = at + run(&self.bytes[at..], letter);
         self.word = end;
         value(self.text, start..end)

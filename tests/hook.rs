@@ -508,8 +508,7 @@ fn s2_33_k12_a_failure_of_cupcake_is_in_the_journal() {
 #[test]
 fn text_of_others_controls_and_hides_nothing() {
     let hidden = "a\u{202e}b\u{1b}[2Jc\u{9b}d\u{e0041}e\u{2028}f";
-    let rules = "[rule.no]\non = \"PreToolUse\"\ntool = \"Read\"\ninput.file_path = \"*secret*\"\n\
-                 deny = \"{input.file_path} is no file of yours\"\nnotify = \"{input.file_path}\"\n";
+    let rules = "[rule.no]\non = \"PreToolUse\"\ntool = \"Read\"\ninput.file_path = \"*secret*\"\ndeny = \"{input.file_path} is no file of yours\"\n[rule.told]\non = \"PreToolUse\"\ntool = \"Read\"\nnotify = \"{input.file_path}\"\n";
     let home = Home::new(rules);
     let is_clean = |text: &str| {
         let bad = |c: char| {
@@ -522,7 +521,11 @@ fn text_of_others_controls_and_hides_nothing() {
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let reason = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
     is_clean(reason);
-    is_clean(answer["systemMessage"].as_str().unwrap());
+    let told = home.hook(&call("Read", json!({"file_path": format!("/public/{hidden}")})));
+    let answer: Value = serde_json::from_slice(&told.stdout).unwrap();
+    let notice = answer["systemMessage"].as_str().unwrap();
+    is_clean(notice);
+    assert!(notice.contains("a\\u{202e}b"), "{notice}");
     assert!(reason.contains("a\\u{202e}b\\u{1b}[2Jc"), "{reason}");
     // One of a megabyte is cut, says so, and still names its rule.
     let long =
