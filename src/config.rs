@@ -1,6 +1,5 @@
 //! The layers: which rule files there are, which of them count, and what is wrong with them.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -8,6 +7,7 @@ use std::rc::Rc;
 use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
 use crate::limits;
+use crate::files::{self, Refusal};
 use crate::paths::{self, Paths};
 use crate::rule::concern::Call;
 use crate::rule::fault::{Fault, Gravity};
@@ -88,6 +88,8 @@ pub struct Config {
     pub broken: Vec<(KindSet, String)>,
     /// What to tell the user once in a session.
     pub warnings: Vec<String>,
+    /// What the journal is to say.
+    pub notes: Vec<String>,
     only_files: bool,
 }
 
@@ -109,8 +111,17 @@ impl Config {
         for (layer, path) in own.into_iter().chain(project_files) {
             let Some(mut source) = read(layer, path, hook) else { continue };
             if layer.is_project() {
-                let store = store.get_or_insert_with(|| trust::Store::load(&paths.trust()));
-                source.trusted = store.approves(&source.path, &source.text);
+                let store = store.get_or_insert_with(|| {
+                    trust::Store::read(&paths.trust()).unwrap_or_else(|why| {
+                        config.notes.push(why);
+                        trust::Store::default()
+                    })
+                });
+                // Of one that was trusted and cannot be read now nobody knows what it would have said.
+                source.trusted = match source.refused {
+                    Some(_) => store.knows(&source.path),
+                    None => store.approves(&source.path, &source.text),
+                };
             }
             config.doubled(&mut source);
             config.take(&source);
@@ -363,9 +374,9 @@ fn effective(source: &Source, rule: &Rc<Rule>) -> Option<Rc<Rule>> {
 pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<Source> {
     let mut source = Source::new(layer, path);
     let bytes = match read_bytes(&source.path, layer) {
-        Ok(bytes) => bytes,
-        Err(Refusal::Absent) => return None,
-        Err(Refusal::Because(why)) => {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return None,
+        Err(why) => {
             source.refused = Some(why);
             return Some(source);
         }
@@ -405,73 +416,22 @@ pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<
     Some(source)
 }
 
-enum Refusal {
-    Absent,
-    Because(String),
-}
-
-fn read_bytes(path: &Path, layer: Layer) -> Result<Vec<u8>, Refusal> {
-    use std::io::Read as _;
-    let name = path.display();
-    let because = |why: String| Refusal::Because(why);
-    let file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Err(Refusal::Absent);
-        }
-        Err(error) => return Err(because(format!("{name} cannot be read: {error}"))),
+/// The bytes; None where there is no file.
+fn read_bytes(path: &Path, layer: Layer) -> Result<Option<Vec<u8>>, String> {
+    let read = match layer.is_project() {
+        true => files::read(path, limits::PROJECT_FILE),
+        false => files::own(path, limits::OWN_FILE),
     };
-    let meta = file.metadata().map_err(|e| because(format!("{name} cannot be read: {e}")))?;
-    if !meta.is_file() {
-        return Err(because(format!("{name} is no regular file")));
-    }
-    let most = if layer.is_project() { limits::PROJECT_FILE } else { limits::OWN_FILE };
-    if meta.len() > most {
-        let (number, unit) = if most < 1 << 20 { (most >> 10, "KiB") } else { (most >> 20, "MiB") };
-        return Err(because(format!("{name} is larger than {number} {unit}")));
-    }
-    if !layer.is_project() {
-        guarded(path, &meta).map_err(because)?;
-    }
-    let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
-    file.take(most)
-        .read_to_end(&mut bytes)
-        .map_err(|error| because(format!("{name} cannot be read: {error}")))?;
-    Ok(bytes)
-}
-
-/// Refuses a file that others can write, or whose directory they can: sshd's way, with private
-/// groups allowed.
-#[cfg(unix)]
-fn guarded(path: &Path, meta: &fs::Metadata) -> Result<(), String> {
-    use std::os::unix::fs::MetadataExt as _;
-    let me = rustix::process::geteuid().as_raw();
-    let group = rustix::process::getegid().as_raw();
-    let check = |meta: &fs::Metadata, path: &Path, fix: &str| {
-        let name = path.display();
-        if meta.uid() != 0 && meta.uid() != me {
-            return Err(format!("{name} belongs to another user: its rules are not used"));
+    match read {
+        Ok(bytes) => Ok(Some(bytes)),
+        // Of the user's own, a link to nowhere and a path through a file are meant to lead somewhere.
+        Err(Refusal::Absent) if layer.is_project() || !files::is_link(path) => Ok(None),
+        Err(Refusal::Absent) => Err(format!("{} is a link that leads nowhere", path.display())),
+        Err(Refusal::System(error))
+            if layer.is_project() && error.kind() == ErrorKind::NotADirectory =>
+        {
+            Ok(None)
         }
-        // A user's private group has the user's own number.
-        let private = meta.gid() == group && group == me;
-        if meta.mode() & 0o002 != 0 || (meta.mode() & 0o020 != 0 && !private) {
-            return Err(format!("{name} can be written by others: run `chmod {fix} {name}`"));
-        }
-        Ok(())
-    };
-    check(meta, path, "go-w")?;
-    if let Some(dir) = path.parent()
-        && let Ok(meta) = fs::metadata(dir)
-        // A sticky directory such as /tmp lets nobody replace another's file.
-        && meta.mode() & 0o1000 == 0
-    {
-        check(&meta, dir, "go-w")?;
+        Err(refusal) => Err(refusal.about(path)),
     }
-    Ok(())
-}
-
-/// Where there are no modes, the platform's own profile directories are the guard.
-#[cfg(not(unix))]
-fn guarded(_path: &Path, _meta: &fs::Metadata) -> Result<(), String> {
-    Ok(())
 }

@@ -7,7 +7,7 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use crate::agent::{self, Agent, Output};
 use crate::config::Config;
@@ -17,6 +17,7 @@ use crate::journal;
 use crate::judge::{self, Judgement, World};
 use crate::once;
 use crate::paths::{self, Paths};
+use crate::pause;
 use crate::payload;
 use crate::remote::told::Told;
 use crate::rule::file::server::{self, Typed};
@@ -218,6 +219,10 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
         config.broken.push((KindSet::ALL, format!("the registered command line: {why}")));
     }
     place.programs = config.programs();
+    let paused = pause::until(&paths).unwrap_or_else(|why| {
+        config.notes.push(why);
+        None
+    });
     let analysis = effect::analyse(&event, &place);
     let bases = Bases::new(&place.home, &place.project);
     let world = World {
@@ -227,9 +232,10 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
         stdin: &bytes.bytes,
         deadline,
         dry: false,
-        paused: paused(&paths),
+        paused: paused.is_some(),
     };
     let mut judgement = judge::judge(&event, &analysis, &config, &world);
+    judgement.notes.append(&mut config.notes);
     warn_once(&config, &event, &paths, &mut judgement);
     let output = agent.render(&event, &judgement.answer);
     let told = Told::of(&event, &judgement, &config, &world);
@@ -305,16 +311,6 @@ pub fn place(event: &Event, paths: &Paths) -> Place {
         programs: &[],
         env: Some(crate::env::get),
     }
-}
-
-/// Has a human paused hookctl? A note that cannot be read pauses nothing.
-pub fn paused(paths: &Paths) -> bool {
-    let Ok(text) = std::fs::read_to_string(paths.pause()) else { return false };
-    let until = serde_json::from_str::<serde_json::Value>(&text)
-        .ok()
-        .and_then(|note| note.get("until").and_then(serde_json::Value::as_u64));
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    until.is_some_and(|until| now.as_secs() < until)
 }
 
 fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judgement) {

@@ -3,18 +3,22 @@
 //! Nothing here can change a decision: every failure is swallowed, and it is written after the
 //! answer has left.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::files;
 use crate::redact;
 use crate::rule::file::JournalConfig;
 use crate::text;
 
 /// The longest text of a field that is kept, in bytes.
 const LONGEST: usize = 2_000;
+
+/// How often a line is written, where each time the journal is rotated away under it.
+const TRIES: usize = 5;
 
 /// How a text ends that was cut.
 const CUT: &str = " bytes more]";
@@ -114,51 +118,40 @@ pub fn append(path: &Path, config: &JournalConfig, mut line: Line) {
     // Nor does it harm the terminal of who looks into the file.
     let mut bytes = text::json(&json).into_owned().into_bytes();
     bytes.push(b'\n');
-    let mut options = private_file();
-    options.append(true).create(true);
-    let file = options.open(path).or_else(|error| {
-        if error.kind() != std::io::ErrorKind::NotFound {
-            return Err(error);
+    for _ in 0..TRIES {
+        let Ok(mut file) = files::append(path) else { return };
+        // One write: lines of processes that run at once do not mix.
+        if file.write_all(&bytes).is_err() {
+            return;
         }
-        create_private_dir(path.parent().unwrap_or(path))?;
-        options.open(path)
-    });
-    let Ok(mut file) = file else { return };
-    // One write: lines of processes that run at once do not mix.
-    let _ = file.write_all(&bytes);
-    if file.metadata().is_ok_and(|meta| meta.len() > config.max_size) {
-        rotate(path, config.keep);
+        let Ok(meta) = file.metadata() else { return };
+        // Between the two it was rotated away and dropped: the line goes into the new one.
+        if is_gone(&meta) {
+            continue;
+        }
+        if meta.len() > config.max_size {
+            rotate(path, &file, config.keep);
+        }
+        return;
     }
 }
 
-/// What opens a file that, where it is made, only its owner can read.
-pub fn private_file() -> OpenOptions {
-    #[cfg_attr(not(unix), allow(unused_mut))]
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options
+#[cfg(unix)]
+fn is_gone(meta: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(meta) == 0
 }
 
-/// A directory that only its owner can look into.
-///
-/// # Errors
-/// Where the file system refuses.
-pub fn create_private_dir(dir: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    builder.create(dir)
+#[cfg(not(unix))]
+fn is_gone(_: &fs::Metadata) -> bool {
+    false
 }
 
-fn rotate(path: &Path, keep: u32) {
+/// Moves the journal aside. Only who holds the lock on the file that has the name now may: of two that
+/// find it full the second would move what the first has just begun, over what it has just moved.
+fn rotate(path: &Path, file: &File, keep: u32) {
+    if file.try_lock().is_err() || !is_still(path, file) {
+        return;
+    }
     let name = |n: u32| path.with_extension(format!("jsonl.{n}"));
     if keep == 0 {
         let _ = fs::remove_file(path);
@@ -167,7 +160,21 @@ fn rotate(path: &Path, keep: u32) {
     for n in (1..keep).rev() {
         let _ = fs::rename(name(n), name(n + 1));
     }
+    // The last step: from here on the name is another file's, with a lock of its own.
     let _ = fs::rename(path, name(1));
+}
+
+/// Has the open file still that name?
+#[cfg(unix)]
+fn is_still(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let (Ok(named), Ok(own)) = (path.symlink_metadata(), file.metadata()) else { return false };
+    (named.dev(), named.ino()) == (own.dev(), own.ino())
+}
+
+#[cfg(not(unix))]
+fn is_still(_: &Path, _: &File) -> bool {
+    true
 }
 
 /// The text without secrets, cut to what is kept.

@@ -3,18 +3,22 @@
 //! The client starts both at the same time. The first to claim the event runs the commands and
 //! leaves what came of them; the second waits for that and answers the same.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::journal::create_private_dir;
+use crate::files;
 
 /// Notes older than this are swept away.
 const OLD: Duration = Duration::from_secs(3600);
 /// What a note ends with when all of it is there.
 const END: u8 = b'\n';
+/// How often a note is looked at that another process holds.
+const TICK: Duration = Duration::from_millis(2);
+/// The largest note, in bytes: what all commands of an event printed, with room for their quotes.
+const LARGEST: u64 = 64 << 20;
 
 /// The claim on one event.
 pub enum Claim {
@@ -26,54 +30,51 @@ pub enum Claim {
 
 /// Claims `key`, a name for the event and what is to be run for it. A claim older than `window`
 /// is another event that looks the same.
+///
+/// Who runs holds a lock on its note, which ends with its process: of one that was killed nothing is
+/// waited for.
 pub fn claim(notes: &Path, key: &str, window: Duration, deadline: Instant) -> Claim {
     let path = notes.join(format!("once-{key}"));
-    if create_private_dir(notes).is_err() {
-        return Claim::First(None);
-    }
     loop {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        match options.open(&path) {
-            Ok(file) => {
-                // Every note is looked at, so not each time: keys end with a digit of a hash.
-                if key.ends_with('0') {
-                    sweep(notes);
-                }
-                return Claim::First(Some((file, SystemTime::now())));
+        let Ok(mut file) = files::edit(&path) else { return Claim::First(None) };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                thread::sleep(TICK);
+                continue;
             }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(_) => return Claim::First(None),
         }
-        if age(&path).is_none_or(|age| age > window) {
-            // Left over: take it away and try again. Somebody else may just have done both, so what
-            // was taken is looked at once more.
-            let aside = notes.join(format!("stale-{key}-{}", std::process::id()));
-            match fs::rename(&path, &aside) {
-                Ok(()) if age(&aside).is_some_and(|age| age <= window) => {
-                    let _ = fs::hard_link(&aside, &path);
-                }
-                Ok(()) => {}
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                // It stays: nobody can be told apart here.
-                Err(_) => return Claim::First(None),
-            }
-            let _ = fs::remove_file(aside);
-            if Instant::now() >= deadline {
-                return Claim::First(None);
-            }
+        // Between opening and locking it was swept away: it is nobody's claim any more.
+        if path.symlink_metadata().is_err() {
             continue;
         }
-        while Instant::now() < deadline {
-            if let Ok(mut bytes) = fs::read(&path)
-                && bytes.pop() == Some(END)
-            {
-                return Claim::Done(bytes);
-            }
-            thread::sleep(Duration::from_millis(2));
+        if let Some(bytes) = left(&path, &mut file, window) {
+            return Claim::Done(bytes);
         }
-        return Claim::First(None);
+        let since = SystemTime::now();
+        let anew = file.rewind().and_then(|()| file.set_len(0));
+        if anew.and_then(|()| file.set_modified(since)).is_err() {
+            return Claim::First(None);
+        }
+        // Every note is looked at, so not each time: keys end with a digit of a hash.
+        if key.ends_with('0') {
+            sweep(notes);
+        }
+        return Claim::First(Some((file, since)));
     }
+}
+
+/// What another process left in its note for this very event, all of it.
+fn left(path: &Path, file: &mut File, window: Duration) -> Option<Vec<u8>> {
+    let meta = file.metadata().ok()?;
+    files::guarded(path, &meta).ok()?;
+    if age(&meta)? > window || meta.len() > LARGEST {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    (bytes.pop() == Some(END)).then_some(bytes)
 }
 
 impl Claim {
@@ -87,17 +88,16 @@ impl Claim {
     }
 }
 
-/// Says something once for each `key`: true the first time.
+/// Says something once for each `key`: true the first time, and where that cannot be noted.
 pub fn first_time(notes: &Path, key: &str) -> bool {
-    let path = notes.join(format!("said-{key}"));
-    create_private_dir(notes).is_ok()
-        && OpenOptions::new().write(true).create_new(true).open(path).is_ok()
+    let made = files::create(&notes.join(format!("said-{key}")));
+    !made.is_err_and(|error| error.kind() == ErrorKind::AlreadyExists)
 }
 
 /// How often in a row `key` was counted; `count` adds one or sets it back.
 pub fn counted(notes: &Path, key: &str) -> u32 {
-    let text = fs::read_to_string(notes.join(format!("count-{key}"))).unwrap_or_default();
-    text.trim().parse().unwrap_or(0)
+    let text = files::state_text(&notes.join(format!("count-{key}")), files::SMALL);
+    text.unwrap_or_default().trim().parse().unwrap_or(0)
 }
 
 /// Stores the count.
@@ -105,14 +105,15 @@ pub fn count(notes: &Path, key: &str, number: u32) {
     let path = notes.join(format!("count-{key}"));
     if number == 0 {
         let _ = fs::remove_file(path);
-    } else if create_private_dir(notes).is_ok() {
-        let _ = fs::write(path, number.to_string());
+    } else {
+        let _ = files::replace(&path, number.to_string().as_bytes());
     }
 }
 
-fn age(path: &Path) -> Option<Duration> {
-    let modified = fs::metadata(path).ok()?.modified().ok()?;
-    SystemTime::now().duration_since(modified).ok().or(Some(Duration::ZERO))
+/// How far its time is from now: a clock that was set back makes no note a new one.
+fn age(meta: &fs::Metadata) -> Option<Duration> {
+    let modified = meta.modified().ok()?;
+    Some(SystemTime::now().duration_since(modified).unwrap_or_else(|error| error.duration()))
 }
 
 fn sweep(notes: &Path) {
@@ -122,7 +123,8 @@ fn sweep(notes: &Path) {
         let name = entry.file_name();
         let mine = name.to_str().is_some_and(|n| n.starts_with("once-"));
         let limit = if mine { OLD } else { OLD * 24 * 7 };
-        if age(&path).is_some_and(|age| age > limit) {
+        let age = fs::symlink_metadata(&path).ok().and_then(|meta| age(&meta));
+        if age.is_some_and(|age| age > limit) {
             let _ = fs::remove_file(path);
         }
     }

@@ -18,6 +18,9 @@ pub const PROJECT_FILE: &str = ".hookctl.toml";
 /// The user's own file at the project's root, not committed.
 pub const LOCAL_FILE: &str = ".hookctl.local.toml";
 
+/// The longest path that the system looks up, in bytes.
+const LONGEST: usize = 4096;
+
 /// Where this run's files are.
 #[derive(Debug, Clone)]
 pub struct Paths {
@@ -128,9 +131,12 @@ pub fn project_root(cwd: &Path, home: &Path) -> PathBuf {
 /// The first directory upwards that holds `.hookctl.toml` or `.git`; never home or `/`, and never
 /// through what a `.git` file points to. `cwd` itself where nothing is found.
 pub fn project_above(cwd: &Path, home: &Path) -> PathBuf {
+    // By name: what is there counts, whether it can be read or not.
+    let has = |dir: &Path, name: &str| dir.join(name).symlink_metadata().is_ok();
     cwd.ancestors()
+        .skip_while(|dir| dir.as_os_str().len() > LONGEST)
         .take_while(|dir| *dir != home && dir.parent().is_some())
-        .find(|dir| dir.join(PROJECT_FILE).exists() || dir.join(".git").exists())
+        .find(|dir| has(dir, PROJECT_FILE) || has(dir, ".git"))
         .unwrap_or(cwd)
         .to_path_buf()
 }

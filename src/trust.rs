@@ -2,14 +2,17 @@
 //! of the project's own programs that it names.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::rule::Rule;
+use crate::files::{self, Refusal};
 use crate::rule::file::RuleFile;
+
+/// The largest program that is pinned, in bytes.
+const LARGEST: u64 = 64 << 20;
 
 /// What was approved: the content of `trust.json`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -35,10 +38,25 @@ pub struct Entry {
 impl Store {
     /// What was approved so far. A store that cannot be read approves nothing.
     pub fn load(path: &Path) -> Store {
-        fs::read(path)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+        Store::read(path).unwrap_or_default()
+    }
+
+    /// What was approved so far; nothing where there is no store.
+    ///
+    /// # Errors
+    /// Why the store that is there is not believed.
+    pub fn read(path: &Path) -> Result<Store, String> {
+        match files::state(path, files::LARGE) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map_err(|error| format!("nothing is trusted: {}: {error}", path.display())),
+            Err(Refusal::Absent) => Ok(Store::default()),
+            Err(refusal) => Err(format!("nothing is trusted: {}", refusal.about(path))),
+        }
+    }
+
+    /// Was any content of the file approved?
+    pub fn knows(&self, file: &Path) -> bool {
+        file.to_str().is_some_and(|name| self.files.contains_key(name))
     }
 
     /// Is this exact content of the file approved, with the programs it names as they were?
@@ -48,7 +66,7 @@ impl Store {
             && entry
                 .programs
                 .iter()
-                .all(|(path, known)| fs::read(path).is_ok_and(|bytes| hash(&bytes) == *known))
+                .all(|(path, known)| pinned(Path::new(path)).is_ok_and(|now| now == *known))
     }
 }
 
@@ -59,8 +77,8 @@ pub fn entry(root: &Path, text: &str, file: &RuleFile, since: String) -> Entry {
         .iter()
         .flat_map(|rule| programs(rule, root))
         .filter_map(|path| {
-            let bytes = fs::read(&path).ok()?;
-            Some((path.to_str()?.to_string(), hash(&bytes)))
+            let hash = pinned(&path).ok()?;
+            Some((path.to_str()?.to_string(), hash))
         })
         .collect();
     Entry { hash: hash(text.as_bytes()), programs, since }
@@ -77,6 +95,11 @@ fn programs(rule: &Rule, root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// What a program is known by.
+fn pinned(path: &Path) -> Result<String, Refusal> {
+    files::read(path, LARGEST).map(|bytes| hash(&bytes))
+}
+
 /// SHA-256 in hex.
 pub fn hash(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
@@ -88,6 +111,8 @@ pub fn hash(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::rule::Layer;
     use crate::rule::file;

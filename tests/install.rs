@@ -852,12 +852,16 @@ fn status_says_what_switches_the_guard_off() {
     assert!(done.err.contains("drops this WHOLE file"), "{}", done.err);
     world.put(&world.user(), &installed);
 
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let pause = |until: u64| {
-        world.put(&world.state().join("pause.json"), &json!({"until": until}).to_string())
+        let note = json!({"until": until, "since": until - 600}).to_string();
+        world.put(&world.state().join("pause.json"), &note)
     };
-    pause(1);
-    assert_eq!(world.status().0, 0);
-    pause(99_999_999_999);
+    for not_now in [now - 1, now + 99_999] {
+        pause(not_now);
+        assert_eq!(world.status().0, 0);
+    }
+    pause(now + 300);
     not_in_effect("paused");
     fs::remove_file(world.state().join("pause.json")).unwrap();
 

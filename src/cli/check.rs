@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::args::CheckArgs;
 use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, print, print_json, short, visible};
 use crate::config::{self, Config, Source};
+use crate::files;
 use crate::paths;
 use crate::rule::Layer;
 use crate::rule::case;
@@ -75,7 +76,7 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
     for source in &sources {
         if let Some(why) = &source.refused {
             // What cannot even be opened is no fault of its content.
-            let opens = std::fs::read(&source.path).is_ok();
+            let opens = files::open(&source.path, u64::MAX).is_ok();
             unreadable |= !opens;
             let code = if opens { "refused" } else { "unreadable" };
             let hint = "until then every tool call is asked about".to_string();

@@ -1,6 +1,6 @@
 //! `hookctl init`: the commented starter config, written where there is none.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Write as _};
 
 use anyhow::{Context as _, Result};
@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use super::args::InitArgs;
 use super::{Context, Exit, complain, print, short};
 use crate::env;
-use crate::journal::create_private_dir;
+use crate::files;
 use crate::paths;
 
 /// What is written.
@@ -46,13 +46,9 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<Exit> {
     }
     let dir = path.parent().unwrap_or(&path);
     if !args.project {
-        create_private_dir(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+        files::private_dir(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&path).and_then(|mut file| file.write_all(STARTER.as_bytes()));
+    let written = files::create(&path).and_then(|mut file| file.write_all(STARTER.as_bytes()));
     match written {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             complain(&format!("refused: {name} came into being meanwhile"));

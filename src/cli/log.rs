@@ -1,7 +1,7 @@
 //! `hookctl log`: the journal for people, rotated files included.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, ErrorKind, Write as _};
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -12,10 +12,13 @@ use serde_json::Value;
 use super::args::LogArgs;
 use super::pause::duration;
 use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, complain, one_line, shown};
+use crate::files::{self, Refusal};
 use crate::rule::fault::did_you_mean;
 
 /// What a line's decision can be.
 const DECISIONS: &[&str] = &["halt", "deny", "defer", "ask", "allow", "silent", "failed"];
+/// What is longer is no line of the journal, in bytes: its pieces are none either.
+const LONGEST_LINE: u64 = 1 << 20;
 /// How often `-f` looks.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -53,7 +56,7 @@ pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
     let shown = (|| -> Result<(), Stop> {
         for path in rotated(&journal) {
             // One that went meanwhile was rotated on: its lines come from the next name.
-            let Ok(file) = File::open(&path) else { continue };
+            let Ok((file, _)) = files::open(&path, files::LONG) else { continue };
             Tail::new(file).lines(&mut show, true)?;
         }
         let mut tail = open(&journal)?;
@@ -87,8 +90,10 @@ pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
 }
 
 /// What ended the printing.
-enum Stop {
+pub(super) enum Stop {
+    /// The file could not be read.
     Read(io::Error),
+    /// What was read could not be shown.
     Write(io::Error),
 }
 
@@ -111,36 +116,39 @@ pub(super) fn rotated(journal: &Path) -> Vec<PathBuf> {
 }
 
 fn open(journal: &Path) -> Result<Option<Tail>, Stop> {
-    match File::open(journal) {
-        Ok(file) => Ok(Some(Tail::new(file))),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Stop::Read(error)),
+    match files::open(journal, files::LONG) {
+        Ok((file, _)) => Ok(Some(Tail::new(file))),
+        Err(Refusal::Absent) => Ok(None),
+        Err(refusal) => Err(Stop::Read(refusal.into())),
     }
 }
 
 /// A file that may still grow, and the beginning of a line that is not complete.
-struct Tail {
+pub(super) struct Tail {
     reader: BufReader<File>,
     part: Vec<u8>,
 }
 
 impl Tail {
-    fn new(file: File) -> Tail {
+    pub(super) fn new(file: File) -> Tail {
         Tail { reader: BufReader::new(file), part: Vec::new() }
     }
 
     /// Every complete line that is there; at the end of a file also one without its line end.
-    fn lines(
+    pub(super) fn lines(
         &mut self,
         show: &mut impl FnMut(&str) -> io::Result<()>,
         ended: bool,
     ) -> Result<(), Stop> {
         loop {
-            let read = self.reader.read_until(b'\n', &mut self.part).map_err(Stop::Read)?;
+            let room = LONGEST_LINE - self.part.len() as u64;
+            let mut reader = self.reader.by_ref().take(room);
+            let read = reader.read_until(b'\n', &mut self.part).map_err(Stop::Read)?;
             if read == 0 && (!ended || self.part.is_empty()) {
                 return Ok(());
             }
-            if self.part.ends_with(b"\n") || ended {
+            let full = self.part.len() as u64 >= LONGEST_LINE;
+            if self.part.ends_with(b"\n") || ended || full {
                 let line = String::from_utf8_lossy(&self.part).into_owned();
                 self.part.clear();
                 show(line.trim()).map_err(Stop::Write)?;

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use clap::Parser;
 
 use crate::env;
-use crate::journal::create_private_dir;
+use crate::files;
 use crate::paths::{self, Paths};
 use crate::text;
 
@@ -212,7 +212,7 @@ pub fn not_human() -> Option<String> {
 /// Where its directory cannot be made or written.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     let dir = path.parent().unwrap_or(Path::new("/"));
-    create_private_dir(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    files::private_dir(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     // tempfile makes it 0600.
     let mut file = tempfile::Builder::new()
         .prefix(".hookctl-")

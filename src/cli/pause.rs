@@ -4,17 +4,14 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use serde_json::json;
 
 use super::args::PauseArgs;
 use super::{Context, Exit, YELLOW, complain, not_human, print, write_private};
+use crate::pause::{self, LONGEST, Note};
 use crate::rule::reader::parse_duration;
-
-/// The longest pause.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// Writes the note and says until when it holds.
 ///
@@ -31,11 +28,12 @@ pub fn run(context: &Context, args: &PauseArgs) -> Result<Exit> {
         complain(&format!("refused: {why}"));
         return Ok(Exit::Found);
     }
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let until = since + duration.as_secs().max(1);
-    let note = json!({ "until": until, "since": since });
-    write_private(&context.paths.pause(), note.to_string().as_bytes())?;
-    let until = i64::try_from(until)?;
+    let note = Note::of(duration);
+    write_private(&context.paths.pause(), &serde_json::to_vec(&note)?)?;
+    if let Err(why) = pause::until(&context.paths) {
+        bail!("{why}");
+    }
+    let until = i64::try_from(note.until)?;
     let until = jiff::Timestamp::from_second(until)?.strftime("%Y-%m-%d %H:%M:%S UTC");
     let head = context.paint(YELLOW, &format!("Paused until {until}"));
     print(&format!(

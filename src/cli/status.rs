@@ -1,7 +1,6 @@
 //! `hookctl status`: what is in effect, not what was written.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
@@ -13,9 +12,12 @@ use super::others::{self, Conflict, Found};
 use super::{Context, Exit, print, print_json, scope};
 use crate::config::Config;
 use crate::event::Kind;
+use crate::files;
 use crate::paths::Paths;
+use crate::pause;
 use crate::rule::fault::Gravity;
 use crate::settings::record::Records;
+use crate::trust;
 
 mod file;
 mod guards;
@@ -211,7 +213,14 @@ fn gather(context: &Context, offline: bool) -> Report {
             "`hookctl claude-hook` and [remote.{name}] both hand events to a bridge: each comes twice"
         ));
     }
-    let paused_until = paused(&context.paths);
+    let paused_until = pause::until(&context.paths).unwrap_or_else(|why| {
+        notes.push(why);
+        None
+    });
+    notes.extend(trust::Store::read(&context.paths.trust()).err());
+    if let Err(refusal) = files::guarded_dir(&context.paths.state) {
+        notes.push(format!("nothing that hookctl kept counts: {refusal}"));
+    }
     if paused_until.is_some() {
         problems.push("paused: everything passes (`hookctl resume` ends it)".into());
     }
@@ -237,7 +246,7 @@ fn gather(context: &Context, offline: bool) -> Report {
         rules_off,
         servers: servers::servers(context, &config, offline),
         last_event: last_event(&context.paths),
-        paused_until,
+        paused_until: paused_until.and_then(|until| i64::try_from(until).ok()),
         files,
         verify: None,
     }
@@ -248,12 +257,6 @@ fn registered(config: &mut Config, files: &[FileReport]) -> Option<String> {
     let said = files.iter().filter(|file| file.valid).map(|file| &file.server);
     let typed = said.into_iter().find(|typed| !typed.is_empty())?;
     config.retype(typed).err().map(|why| format!("the registered command line: {why}"))
-}
-
-fn paused(paths: &Paths) -> Option<i64> {
-    let bytes = fs::read(paths.pause()).ok()?;
-    let until = serde_json::from_slice::<Value>(&bytes).ok()?.get("until")?.as_f64()? as i64;
-    (until > now()).then_some(until)
 }
 
 fn now() -> i64 {
@@ -267,8 +270,7 @@ fn seconds(time: SystemTime) -> i64 {
 /// When the journal was last written and, where its last line says so, for which event.
 fn last_event(paths: &Paths) -> Option<LastEvent> {
     use std::io::{Read, Seek, SeekFrom};
-    let mut file = fs::File::open(paths.journal()).ok()?;
-    let meta = file.metadata().ok()?;
+    let (mut file, meta) = files::open(&paths.journal(), files::LONG).ok()?;
     file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL))).ok()?;
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail).ok()?;

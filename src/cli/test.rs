@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use serde_json::{Value, json};
 
 use super::args::{ProfileArg, TestArgs};
 use super::{Context, Exit, FAINT, GREEN, RED, complain, one_line, print, short, visible};
 use crate::config::{Config, Source};
 use crate::env;
+use crate::files;
 use crate::rule::case::{self, Case, Cases};
 use crate::rule::fault::{Fault, Gravity};
 use crate::rule::{Layer, Profile};
@@ -123,13 +124,12 @@ fn expand(file: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn suite(context: &Context, file: &Path, profile: Option<ProfileArg>) -> Result<Suite> {
-    let why = || format!("cannot read {}", file.display());
     let text = if file == Path::new("-") {
         let mut text = String::new();
         io::stdin().read_to_string(&mut text).context("cannot read stdin")?;
         text
     } else {
-        std::fs::read_to_string(file).with_context(why)?
+        files::text(file, files::LARGE).map_err(|refusal| anyhow!(refusal.about(file)))?
     };
     let text = text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text);
     let path = context.cwd.join(file);

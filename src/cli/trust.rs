@@ -17,6 +17,7 @@ use super::{
     visible, write_private,
 };
 use crate::config::{self, Source};
+use crate::files;
 use crate::paths;
 use crate::rule::condition::KEYS;
 use crate::rule::fault::Gravity;
@@ -321,7 +322,7 @@ fn terminal() -> io::Result<(File, File)> {
 /// What is trusted, and whether it still is what was approved.
 fn list(context: &Context, as_json: bool) -> Result<Exit> {
     let store = Store::load(&context.paths.trust());
-    let state = |path: &str| match std::fs::read_to_string(path) {
+    let state = |path: &str| match files::text(Path::new(path), files::LARGE) {
         Err(_) => "gone",
         Ok(text) => {
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);

@@ -10,6 +10,7 @@ use crate::act::{self, Job, Outcome};
 use crate::effect::Analysis;
 use crate::engine::Match;
 use crate::event::Event;
+use crate::files;
 use crate::once::{self, Claim};
 use crate::rule;
 use crate::rule::template::Name;
@@ -167,10 +168,9 @@ impl Judge<'_> {
             return None;
         }
         let notes = self.world.paths.notes();
-        crate::journal::create_private_dir(&notes).ok()?;
         let path =
             notes.join(format!("once-value-{name}-{}", &trust::hash(value.as_bytes())[..16]));
-        std::fs::write(&path, value).ok()?;
+        files::replace(&path, value.as_bytes()).ok()?;
         path.to_str().map(str::to_string)
     }
 

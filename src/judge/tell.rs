@@ -6,6 +6,7 @@ use std::path::Path;
 use super::{Judge, LARGEST_CONTEXT};
 use crate::act::quote;
 use crate::engine::Match;
+use crate::files;
 use crate::rule::Text;
 
 impl Judge<'_> {
@@ -19,13 +20,15 @@ impl Judge<'_> {
                 }
                 Some(Text::File(path)) => {
                     let path = Path::new(&self.world.place.project).join(path);
-                    match read_bounded(&path) {
-                        Ok(text) => self.out.answer.context.push(text),
-                        Err(error) => self.out.notes.push(format!(
-                            "{}: {}: {error}",
-                            one.rule.name(),
-                            path.display()
-                        )),
+                    match files::head(&path, LARGEST_CONTEXT as u64) {
+                        Ok(bytes) => {
+                            let text = String::from_utf8_lossy(&bytes).into_owned();
+                            self.out.answer.context.push(text);
+                        }
+                        Err(refusal) => {
+                            let why = refusal.about(&path);
+                            self.out.notes.push(format!("{}: {why}", one.rule.name()));
+                        }
                     }
                 }
                 _ => {}
@@ -48,20 +51,9 @@ impl Judge<'_> {
             let value = value.fill(&self.values(one, None, None));
             lines.push_str(&format!("export {name}={}\n", quote(&value)));
         }
-        let written = std::fs::OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&path)
-            .and_then(|mut file| file.write_all(lines.as_bytes()));
+        let written = files::append(&path).and_then(|mut file| file.write_all(lines.as_bytes()));
         if let Err(error) = written {
             self.out.notes.push(format!("{}: env file: {error}", one.rule.name()));
         }
     }
-}
-
-fn read_bounded(path: &Path) -> std::io::Result<String> {
-    use std::io::Read as _;
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(LARGEST_CONTEXT as u64).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -4,13 +4,12 @@
 //! answer at once; every half minute one of them tries the server again.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::journal::{create_private_dir, private_file};
+use crate::files;
 use crate::rule::file::Remote;
 use crate::trust;
 
@@ -55,7 +54,7 @@ impl Breaker {
 
     /// What is known of it; None = nothing is wrong. A file that cannot be read says nothing.
     pub fn note(&self) -> Option<Note> {
-        serde_json::from_slice(&fs::read(&self.path).ok()?).ok()
+        serde_json::from_slice(&files::state(&self.path, files::SMALL).ok()?).ok()
     }
 
     /// Is it too early to try the server again? Notes nothing.
@@ -88,17 +87,8 @@ impl Breaker {
     }
 
     fn write(&self, note: &Note) {
-        let Some(dir) = self.path.parent() else { return };
-        let draft = self.path.with_extension(format!("{}.tmp", std::process::id()));
-        let mut options = private_file();
-        options.write(true).create(true).truncate(true);
-        let written = create_private_dir(dir)
-            .and_then(|()| options.open(&draft))
-            .and_then(|mut file| file.write_all(&serde_json::to_vec(note).unwrap_or_default()))
-            .and_then(|()| fs::rename(&draft, &self.path));
-        if written.is_err() {
-            let _ = fs::remove_file(draft);
-        }
+        // Lost, the server is asked once more.
+        let _ = files::replace(&self.path, &serde_json::to_vec(note).unwrap_or_default());
     }
 }
 

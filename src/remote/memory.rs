@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use self::pattern::{Pattern, patterns};
 use crate::effect::{Analysis, Arg, Effect, Grade, Place, Target, Word};
 use crate::event::Event;
-use crate::journal::{clean, create_private_dir, private_file};
+use crate::files;
+use crate::journal::clean;
 use crate::remote::breaker::now;
 use crate::rule::file::Remote;
 use crate::trust;
@@ -250,34 +251,18 @@ fn dir(state: &Path) -> PathBuf {
 
 /// The newest answers of a file; a line that is none counts for nothing.
 fn read(path: &Path) -> Vec<Answer> {
-    let mut text = String::new();
-    if !is_file(path) {
-        return Vec::new();
-    }
-    let file = fs::File::open(path).map(|file| file.take(2 * ROOM));
-    if file.and_then(|mut file| file.read_to_string(&mut text)).is_err() {
-        return Vec::new();
-    }
+    let Ok(text) = files::state_text(path, 2 * ROOM) else { return Vec::new() };
     let answers = text.lines().rev().filter_map(|line| serde_json::from_str(line).ok());
     let mut answers: Vec<Answer> = answers.take(MOST).collect();
     answers.reverse();
     answers
 }
 
-/// Opening a pipe would wait for whoever is at its other end; a link leads to another file.
-fn is_file(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
-}
-
 /// One write: answers that come at once do not mix.
 fn append(path: &Path, line: &[u8]) -> std::io::Result<()> {
     let dir = path.parent().unwrap_or(path);
-    create_private_dir(dir)?;
     sweep(dir);
-    if path.symlink_metadata().is_ok() && !is_file(path) {
-        return Err(ErrorKind::InvalidInput.into());
-    }
-    let mut file = private_file().append(true).create(true).open(path)?;
+    let mut file = files::append(path)?;
     if file.metadata()?.len() + line.len() as u64 > ROOM {
         return Err(ErrorKind::StorageFull.into());
     }

@@ -4,7 +4,6 @@
 //! The view is made once for all dialects, before any of them sees the event, and keeps the shape
 //! of the payload: only texts differ. `restore` is the way back.
 
-use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -12,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::Request;
 use crate::event::Event;
-use crate::journal::create_private_dir;
+use crate::files;
 use crate::payload;
 use crate::redact;
 use crate::rule::file::remote::Send;
@@ -247,10 +246,10 @@ fn is_all(bytes: &[u8], object: &Map<String, Value>) -> bool {
 /// What makes hashes of this installation its own: nobody else can tell what `ls` would be. Where
 /// it cannot be kept, it is good for this event only.
 fn salt(path: &Path) -> String {
-    let read = || fs::read_to_string(path).ok().filter(|text| text.len() == 64);
+    let read = || files::state_text(path, files::SMALL).ok().filter(|text| text.len() == 64);
     let make = || {
         let dir = path.parent()?;
-        create_private_dir(dir).ok()?;
+        files::private_dir(dir).ok()?;
         // For its owner's eyes only, as the system's temporary files are.
         let mut file = tempfile::NamedTempFile::new_in(dir).ok()?;
         file.write_all(random().as_bytes()).ok()?;

@@ -1,7 +1,6 @@
 //! What a server learns of who asks: the configured headers, its bearer token, and the signature
 //! of each request.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::RwLock;
 use std::time::{Instant, SystemTime};
@@ -13,6 +12,7 @@ use ureq::http;
 use super::{Request, at_home};
 use crate::act::{self, End, Job};
 use crate::env;
+use crate::files;
 use crate::rule::file::Remote;
 use crate::rule::file::remote::{Secret, variables};
 
@@ -77,8 +77,8 @@ fn read(from: &Secret, what: &str, request: &Request, limit: Instant) -> Result<
         }
         Secret::File(path) => {
             let path = at_home(path, &request.home);
-            let text = fs::read_to_string(&path)
-                .map_err(|error| format!("its {what} in {}: {error}", path.display()))?;
+            let text = files::text(&path, files::SMALL)
+                .map_err(|refusal| format!("its {what}: {}", refusal.about(&path)))?;
             text.trim().to_string()
         }
         Secret::Command(script) => printed(script, request, limit)

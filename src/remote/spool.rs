@@ -5,8 +5,8 @@
 //! takes away: nobody rewrites what another wrote, and whoever is killed leaves at most the message
 //! that it was about.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write as _};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::bridge::{Fault, Flags};
-use crate::journal::{create_private_dir, private_file};
+use crate::files::{self, Refusal};
 use crate::rule::Layer;
 use crate::trust;
 
@@ -121,16 +121,7 @@ impl Spool {
             return Err(format!("it is larger than {} MiB", self.largest >> 20));
         }
         let draft = self.dir.join(format!("{}.tmp", message.id));
-        let mut options = private_file();
-        options.write(true).create_new(true);
-        let open = || match options.open(&draft) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                create_private_dir(&self.dir)?;
-                options.open(&draft)
-            }
-            other => other,
-        };
-        let written = open()
+        let written = files::create(&draft)
             .and_then(|mut file| file.write_all(&bytes))
             .and_then(|()| fs::rename(&draft, draft.with_extension("json")));
         if let Err(error) = written {
@@ -171,14 +162,10 @@ impl Spool {
     /// # Errors
     /// Why it cannot be used.
     pub fn read(path: &Path) -> Result<Option<Message>, String> {
-        let read = || match fs::symlink_metadata(path)? {
-            meta if meta.is_file() && meta.len() <= ANY => fs::read(path),
-            _ => Err(io::Error::other("it is no message")),
-        };
-        match read() {
+        match files::state(path, ANY) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|why| why.to_string()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.to_string()),
+            Err(Refusal::Absent) => Ok(None),
+            Err(refusal) => Err(format!("it {refusal}")),
         }
     }
 
@@ -205,7 +192,7 @@ impl Spool {
         loop {
             if let Some(lock) = self.try_lock()? {
                 let probe = self.dir.join("probe");
-                File::create(&probe).and_then(|_| fs::remove_file(&probe))?;
+                files::replace(&probe, b"").and_then(|()| fs::remove_file(&probe))?;
                 self.sweep();
                 return Ok(Some(lock));
             }
@@ -217,9 +204,7 @@ impl Spool {
     }
 
     fn try_lock(&self) -> io::Result<Option<File>> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        let file = options.open(self.dir.join("lock"))?;
+        let file = files::edit(&self.dir.join("lock"))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -1,7 +1,6 @@
 //! TLS as a `[remote.NAME]` wants it: a private authority, a client's certificate.
 
 use std::fmt;
-use std::fs;
 use std::path::Path;
 
 use rustls::crypto::ring;
@@ -11,6 +10,7 @@ use rustls::sign::CertifiedKey;
 use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 use super::at_home;
+use crate::files;
 use crate::rule::file::Remote;
 
 /// Its settings.
@@ -32,7 +32,7 @@ pub fn config(remote: &Remote, home: &Path) -> Result<TlsConfig, String> {
 fn identity(cert: &Path, key: &Path) -> Result<ClientCert, String> {
     let chain = certificates(cert)?;
     let fail = |why: &dyn fmt::Display| format!("{}: {why}", key.display());
-    let bytes = fs::read(key).map_err(|error| fail(&error))?;
+    let bytes = files::read(key, files::LARGE).map_err(|refusal| refusal.about(key))?;
     let parsed = PrivateKeyDer::from_pem_slice(&bytes)
         .map_err(|_| fail(&"no private key in it that is not encrypted"))?;
     let shown = of(&chain);
@@ -46,7 +46,7 @@ fn identity(cert: &Path, key: &Path) -> Result<ClientCert, String> {
 /// The certificates of a PEM file, of which it has at least one.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let fail = |why: &dyn fmt::Display| format!("{}: {why}", path.display());
-    let bytes = fs::read(path).map_err(|error| fail(&error))?;
+    let bytes = files::read(path, files::LARGE).map_err(|refusal| refusal.about(path))?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     match found {
         Ok(found) if !found.is_empty() => Ok(found),

@@ -14,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 use super::fault::{Fault, did_you_mean};
 use super::reader::{Reader, json};
 use crate::event::Kind;
+use crate::files;
 use crate::verdict::Verb;
 
 /// The keys of a test and what each means.
@@ -371,8 +372,8 @@ fn object(payload: &Value, base: &Path) -> Result<Map<String, Value>, String> {
     match payload {
         Value::Object(payload) => Ok(payload.clone()),
         Value::String(name) => {
-            let bytes =
-                std::fs::read(base.join(name)).map_err(|error| format!("`{name}`: {error}"))?;
+            let bytes = files::read(&base.join(name), files::LARGE)
+                .map_err(|refusal| format!("`{name}` {refusal}"))?;
             crate::payload::parse(&bytes).map_err(|error| format!("`{name}`: {error}"))
         }
         _ => Err("neither a table nor the name of a file".into()),

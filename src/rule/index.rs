@@ -6,14 +6,13 @@
 //! and servers only where one could be asked or told. A file with a fault, or one whose rules do not read the same
 //! alone as together, has no index. Tests are cut out: no event reads them.
 
-use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 
 use memchr::memchr;
 
 use crate::event::KindSet;
-use crate::journal::{create_private_dir, private_file};
+use crate::files;
 
 use super::concern::{self, Call, Concern};
 use super::file::{self, Remote, RuleFile};
@@ -21,8 +20,10 @@ use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
 const HEADER: &str = concat!("hookctl-index 4 ", env!("CARGO_PKG_VERSION"), " ");
-/// Stands between the content and the entries.
+/// Stands between the content and the entries, before their checksum.
 const END: &str = "\n--\n";
+/// The checksum and its line end, in bytes.
+const SUM: usize = 17;
 /// Stands before the entries where the file holds nothing but rules, tests and servers.
 const NO_REST: &str = "no rest\n";
 /// The concern of a server.
@@ -48,9 +49,14 @@ struct Entry<'t> {
 }
 
 impl Index {
+    fn of(head: &str, entries: &str) -> Index {
+        let sum = checksum(entries);
+        Index { at: head.len() + sum.len(), text: format!("{head}{sum}{entries}") }
+    }
+
     /// The index of this very content, if there is one.
     pub fn load(state: &Path, file: &Path, text: &str) -> Option<Index> {
-        let stored = fs::read_to_string(place(state, file)?).ok()?;
+        let stored = files::state_text(&place(state, file)?, files::LARGE).ok()?;
         // The content itself is compared: that is cheaper than any hash of it, and exact.
         let rest = stored.strip_prefix(HEADER)?.strip_prefix(file.to_str()?)?.strip_prefix('\n')?;
         // Not by `strip_prefix`: musl compares byte by byte.
@@ -59,6 +65,11 @@ impl Index {
             return None;
         }
         let rest = rest.get(text.len()..)?.strip_prefix(END)?;
+        // Of entries that are damaged some would be missing, and their rules with them.
+        let (sum, rest) = rest.split_at_checked(SUM)?;
+        if sum != checksum(rest) {
+            return None;
+        }
         let at = stored.len() - rest.len();
         Some(Index { text: stored, at })
     }
@@ -108,7 +119,8 @@ impl Index {
             .filter_map(|entry| {
                 let chunk = text.get(entry.start..entry.end)?;
                 let mut rule = file::read_again(chunk, path, layer, call.event.kind).rules.pop()?;
-                Rc::make_mut(&mut rule).line += entry.line - 1;
+                let line = &mut Rc::make_mut(&mut rule).line;
+                *line = line.saturating_add(entry.line - 1);
                 Some(rule)
             })
             .collect()
@@ -144,22 +156,8 @@ impl Index {
 pub fn save(state: &Path, path: &Path, layer: Layer, text: &str) {
     let Some(target) = place(state, path) else { return };
     let Some(index) = build(path, layer, text) else { return };
-    let Some(dir) = target.parent() else { return };
-    let draft = dir.join(format!("draft-{}", std::process::id()));
-    let written = create_private_dir(dir)
-        .and_then(|()| write_private(&draft, &index.text))
-        .and_then(|()| fs::rename(&draft, &target));
-    if written.is_err() {
-        let _ = fs::remove_file(draft);
-    }
-}
-
-/// It holds a copy of the file, and with it whatever only its owner may know.
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write as _;
-    let mut options = private_file();
-    options.write(true).create(true).truncate(true);
-    options.open(path)?.write_all(text.as_bytes())
+    // For its owner's eyes only: it holds a copy of the file. Without it the next event reads all.
+    let _ = files::replace(&target, index.text.as_bytes());
 }
 
 fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
@@ -192,7 +190,7 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
         entries.push_str(&format!("{start}\t{end}\t{line}\t{}\n", concern::line(&rule)));
         found.push(rule);
     }
-    let index = Index { at: head.len(), text: format!("{head}{asks}\n{entries}") };
+    let index = Index::of(&head, &format!("{asks}\n{entries}"));
     let rest = index.rest(text, path, layer);
     let same = found == whole.rules
         && rest.rules.is_empty()
@@ -217,7 +215,7 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     if !no_rest {
         return Some(index);
     }
-    Some(Index { at: head.len(), text: format!("{head}{asks}\n{NO_REST}{entries}") })
+    Some(Index::of(&head, &format!("{asks}\n{NO_REST}{entries}")))
 }
 
 /// What a piece of a file is.
@@ -262,6 +260,18 @@ fn chunks(text: &str) -> Vec<(usize, usize, Piece)> {
         out.push((start, at, piece));
     }
     out
+}
+
+/// A line that tells whether the text is whole. It is no proof against whoever writes there on purpose;
+/// eight bytes at a time, because every event takes it.
+fn checksum(text: &str) -> String {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let rest = rest.iter().map(|byte| u64::from(*byte));
+    let sum = words.chain(rest).fold(text.len() as u64, |sum, word| {
+        (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    });
+    format!("{sum:016x}\n")
 }
 
 /// The index of a file: named by a short hash of its path (FNV-1a), which the index itself repeats.

@@ -1,14 +1,17 @@
 //! One settings file on disk: found through its links, locked, backed up and replaced at once.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::Error;
+use crate::files::{self, Refusal};
 use crate::paths::Paths;
 
+/// The largest settings file, in bytes.
+const LARGEST: u64 = 64 << 20;
 /// How many backups of one file are kept.
 const BACKUPS: usize = 5;
 /// How long a chain of symbolic links may be.
@@ -55,10 +58,10 @@ impl Target {
     /// # Errors
     /// Where the file is there and cannot be read.
     pub fn read(&self) -> Result<Option<Vec<u8>>, Error> {
-        match fs::read(&self.real) {
+        match files::read(&self.real, LARGEST) {
             Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("read", &self.real, error)),
+            Err(Refusal::Absent) => Ok(None),
+            Err(refusal) => Err(Error::io("read", &self.real, refusal.into())),
         }
     }
 
@@ -106,29 +109,17 @@ impl Lock {
     pub fn take(paths: &Paths, target: &Target) -> Result<Lock, Error> {
         private_dir(&paths.state)?;
         let file = paths.state.join("installs.lock");
-        let state = private_file(&file).map_err(|error| Error::io("open", &file, error))?;
+        let state = files::edit(&file).map_err(|error| Error::io("open", &file, error))?;
         state.lock().map_err(|error| Error::io("lock", &file, error))?;
         // Not every file system can lock a directory; the state's lock is there in any case.
-        let dir = File::open(target.dir()).ok().filter(|dir| dir.lock().is_ok());
+        let dir = files::open_dir(target.dir()).ok().filter(|dir| dir.lock().is_ok());
         Ok(Lock { _state: state, _dir: dir })
     }
 }
 
-fn private_file(path: &Path) -> io::Result<File> {
-    let mut options = fs::OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 /// Makes a directory that is the user's alone.
 pub(super) fn private_dir(dir: &Path) -> Result<(), Error> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).map_err(|error| Error::io("create", dir, error))
+    files::private_dir(dir).map_err(|error| Error::io("create", dir, error))
 }
 
 /// Keeps a copy of the bytes, and of all copies of this file the last five.
@@ -228,7 +219,7 @@ fn prepare(
 fn persist(temporary: tempfile::NamedTempFile, path: &Path) -> Result<(), Error> {
     temporary.persist(path).map_err(|error| Error::io("replace", path, error.error))?;
     #[cfg(unix)]
-    if let Some(dir) = path.parent().and_then(|dir| File::open(dir).ok()) {
+    if let Some(dir) = path.parent().and_then(|dir| files::open_dir(dir).ok()) {
         // The rename is done; this only makes it survive a power cut.
         let _ = dir.sync_all();
     }

@@ -1,7 +1,6 @@
 //! What was installed where (`installs.json` in the state directory): byte-exact undo.
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +8,11 @@ use super::Error;
 use super::file::{self, Target};
 use super::hooks::Created;
 use super::others::Taken;
+use crate::files;
 use crate::paths::Paths;
+
+/// The largest notes, in bytes: they hold copies of settings.
+const LARGEST: u64 = 256 << 20;
 
 /// The whole file. Fields that another version wrote and this one does not know are dropped, what
 /// this one misses has a default: old and new versions read each other's.
@@ -66,7 +69,7 @@ impl Record {
 impl Records {
     /// Reads the notes; lost or unreadable ones are as good as none.
     pub fn load(paths: &Paths) -> Records {
-        fs::read(paths.installs())
+        files::state(&paths.installs(), LARGEST)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()

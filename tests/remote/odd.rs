@@ -23,12 +23,12 @@ fn s3_08_no_directory_is_the_default_and_any_name_is_one() {
         let dir = home.path().join("project/hooks");
         fs::create_dir(&dir).unwrap();
         fs::write(home.path().join("precious"), "p").unwrap();
-        for name in ["claude-hook-events.json.tmp", "claude-hook-events-errors.json.tmp"] {
+        for name in ["claude-hook-events.json.lock", "claude-hook-events-errors.json"] {
             std::os::unix::fs::symlink(home.path().join("precious"), dir.join(name)).unwrap();
         }
         silent(&home.run(&["claude-hook", "--port", "1", "--dir", "hooks"], "{}"));
         let end = Instant::now() + Duration::from_secs(20);
-        while !home.journal().contains("errors.json") && Instant::now() < end {
+        while !home.journal().contains("events.json.lock") && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));
         }
         assert_eq!(home.waiting().len(), 1, "it is not lost: {}", home.journal());

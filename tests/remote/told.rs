@@ -135,7 +135,9 @@ fn a_pause_is_told_of() {
     let server = Server::start(vec![ok("")]);
     let home = Home::new(&told("webhook", &server.url, DENY));
     fs::create_dir_all(home.state()).unwrap();
-    fs::write(home.state().join("pause.json"), r#"{"until":9999999999}"#).unwrap();
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let note = json!({"until": now + 600, "since": now}).to_string();
+    fs::write(home.state().join("pause.json"), note).unwrap();
     assert_eq!(home.hook(&bash("rm x")), Value::Null);
     let told = server.seen_when(1)[0].json();
     assert_eq!((&told["decision"], &told["paused"]), (&json!("silent"), &json!(true)));

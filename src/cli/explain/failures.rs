@@ -89,14 +89,34 @@ pub static FAILURES: &[Failure] = &[
         dialog: "judged by the other rules",
         other: "judged by the other rules; SessionStart tells the user of a rule of its own",
     },
-    unusable("the managed or user file cannot be read, is not UTF-8, or is larger than 4 MiB"),
+    unusable(
+        "the managed or user file, or a project's file that was trusted, cannot be read, is no \
+         regular file (a pipe, a device, a link to nowhere or into /proc), is not UTF-8, or is \
+         larger than 4 MiB",
+    ),
     unusable("the managed or user file, or its directory, can be written by others: refused"),
     all(
-        "an untrusted project's file is broken or cannot be read",
+        "an untrusted project's file is broken, cannot be read, or is no regular file",
         "notice to the user once per session; its sound rules that deny or ask still hold",
     ),
-    all("the trust store cannot be read", "nothing is trusted: such files only tighten"),
-    all("the note of a pause cannot be read", "not paused"),
+    all(
+        "the trust store cannot be read, or others could have written it",
+        "nothing is trusted: such files only tighten; a note in the journal and in `status`",
+    ),
+    all(
+        "the note of a pause cannot be read, others could have written it, it is of a later time, \
+         or for more than 24 h",
+        "not paused; a note in the journal and in `status`",
+    ),
+    all(
+        "anything else in the state directory is no regular file, is damaged, or others could \
+         have written it",
+        "as if it were not there; nothing waits for it",
+    ),
+    all(
+        "of two registrations of hookctl the one that ran the commands of the event was killed",
+        "the other runs them at once",
+    ),
     Failure {
         what: "a command that is not understood (parse error, computed program, a cap)",
         tool_call: "the shipped rule `not-understood`: ask, deny beside its danger words; never \
@@ -184,7 +204,7 @@ pub static FAILURES: &[Failure] = &[
     },
     all(
         "the journal cannot be written, the disk is full",
-        "the same answer; the line is lost. Counts of stops and of warnings start anew",
+        "the same answer; the line is lost. Counts of stops start anew, warnings come each time",
     ),
     all(
         "stdout is closed, full, the null device, or nobody reads it",

@@ -1,10 +1,9 @@
 //! `hookctl explain`: how one event would be judged, and why. Nothing is run and nothing written.
 
-use std::fs;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
 
 use super::args::ExplainArgs;
@@ -13,7 +12,9 @@ use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::dry::{self, Dry};
 use crate::event::{Event, Kind};
+use crate::files;
 use crate::hook;
+use crate::pause;
 use crate::payload;
 
 mod considered;
@@ -62,7 +63,7 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     let mut place = hook::place(&parsed.1, &context.paths);
     let config = Config::load(&context.paths, Path::new(&place.project), None);
     place.programs = config.programs();
-    let paused = hook::paused(&context.paths);
+    let paused = pause::until(&context.paths).is_ok_and(|until| until.is_some());
     let dry = Dry::judge(parsed, place, &config, &context.paths, paused);
     let output = dry.agent.render(&dry.event, &dry.judgement.answer);
     let report = report::Report { dry: &dry, config: &config, output: &output };
@@ -75,8 +76,8 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
 /// The payload's bytes; None where there is nobody to give them.
 fn read(file: Option<&Path>) -> Result<Option<Vec<u8>>> {
     if let Some(path) = file.filter(|path| *path != Path::new("-")) {
-        let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        return Ok(Some(bytes));
+        let bytes = files::read(path, hook::LARGEST as u64);
+        return bytes.map(Some).map_err(|refusal| anyhow!(refusal.about(path)));
     }
     if file.is_none() && io::stdin().is_terminal() {
         return Ok(None);

@@ -3,21 +3,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use super::{choose, diff, said};
 use crate::cli::args::TestArgs;
-use crate::cli::log::{rotated, since};
+use crate::cli::log::{Stop, Tail, rotated, since};
 use crate::cli::{Context, Exit, FAINT, complain, one_line, print, short};
 use crate::config::Config;
 use crate::dry;
 use crate::env;
 use crate::event::{Kind, KindSet};
+use crate::files::{self, Refusal};
 use crate::journal::Line;
 use crate::judge::WOULD_ASK;
 use crate::paths;
@@ -144,32 +143,36 @@ impl Past {
     fn read(&mut self, context: &Context, since: Option<jiff::Timestamp>) -> Result<()> {
         let journal = context.paths.journal();
         for path in rotated(&journal).into_iter().chain([journal]) {
-            let file = match File::open(&path) {
-                Ok(file) => file,
+            let file = match files::open(&path, files::LONG) {
+                Ok((file, _)) => file,
                 // One that went meanwhile was rotated on.
-                Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => {
-                    return Err(error).with_context(|| format!("cannot read {}", path.display()));
-                }
+                Err(Refusal::Absent) => continue,
+                Err(refusal) => bail!(refusal.about(&path)),
             };
-            for bytes in BufReader::new(file).split(b'\n') {
-                let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
-                match serde_json::from_slice::<Line>(&bytes) {
-                    Ok(line) => {
-                        let late = |since| {
-                            line.time.parse::<jiff::Timestamp>().is_ok_and(|time| time >= since)
-                        };
-                        if since.is_none_or(late)
-                            && let Err(why) = self.take(line)
-                        {
-                            *self.left.entry(why).or_default() += 1;
-                        }
-                    }
-                    Err(_) => *self.left.entry("unreadable".into()).or_default() += 1,
-                }
+            let mut read = |text: &str| {
+                self.read_line(text, since);
+                Ok(())
+            };
+            if let Err(Stop::Read(error) | Stop::Write(error)) =
+                Tail::new(file).lines(&mut read, true)
+            {
+                bail!("{} cannot be read: {error}", path.display());
             }
         }
         Ok(())
+    }
+
+    fn read_line(&mut self, text: &str, since: Option<jiff::Timestamp>) {
+        let Ok(line) = serde_json::from_str::<Line>(text) else {
+            *self.left.entry("unreadable".into()).or_default() += 1;
+            return;
+        };
+        let late = |since| line.time.parse::<jiff::Timestamp>().is_ok_and(|time| time >= since);
+        if since.is_none_or(late)
+            && let Err(why) = self.take(line)
+        {
+            *self.left.entry(why).or_default() += 1;
+        }
     }
 
     /// Notes the call of a line, or says why it cannot be judged again.

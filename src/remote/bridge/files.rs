@@ -2,13 +2,13 @@
 //! for every entry, under one lock for both.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::json::Json;
-use crate::journal::{create_private_dir, private_file};
+use crate::files::{self, Refusal};
 
 /// How much of what was not sent is kept, in bytes.
 const ROOM: usize = 10 << 20;
@@ -33,7 +33,7 @@ impl Files {
         let fallback = dir.join(name(route));
         let path = dir.join(format!("{route}-events.json.lock"));
         let failed = |error: io::Error| format!("{}: {error}", path.display());
-        let lock = private(&path, false).map_err(failed)?;
+        let lock = files::edit(&path).map_err(failed)?;
         let end = Instant::now() + patience;
         loop {
             match lock.try_lock() {
@@ -91,10 +91,9 @@ impl Files {
 
 /// The elements of the file, none where it is not there; what is no array is one element.
 fn read(path: &Path) -> Result<Option<Vec<Json>>, String> {
-    let text = match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Some(Vec::new())),
-        Ok(meta) if meta.is_file() && meta.len() <= LARGEST => fs::read_to_string(path),
-        _ => Err(io::Error::other("it is no such file")),
+    let text = match files::plain_text(path, LARGEST) {
+        Err(Refusal::Absent) => return Ok(Some(Vec::new())),
+        text => text,
     };
     match text.ok().as_deref().and_then(Json::parse) {
         Some(Json::Array(all)) => Ok(Some(all)),
@@ -120,27 +119,7 @@ fn write(path: &Path, all: &[Json]) -> Result<(), String> {
     let gone = gone.count();
     texts.drain(..gone);
     let text = format!("[\n  {}\n]", texts.join(",\n  "));
-    let draft = path.with_extension("json.tmp");
-    let written = private(&draft, true)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&draft, path));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&draft);
-        format!("{}: {error}", path.display())
-    })
-}
-
-/// A file that only its owner may read. What a link points to is somebody else's: the directory may be one
-/// that a repository brings along.
-fn private(path: &Path, new: bool) -> io::Result<File> {
-    let mut options = private_file();
-    options.write(true).create(true).truncate(new);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
-    }
-    options.open(path)
+    files::replace(path, text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// What the file of what was not sent is called.
@@ -157,13 +136,13 @@ pub(super) struct Place {
 
 impl Place {
     fn try_out(&self) -> io::Result<()> {
-        create_private_dir(&self.dir)?;
+        files::private_dir(&self.dir)?;
         if !self.is_safe() {
             return Err(io::Error::other("others can read or write it"));
         }
         let probe = self.dir.join(format!(".write-test-{}", std::process::id()));
         // A full disk still makes empty files.
-        let written = private(&probe, true).and_then(|mut file| file.write_all(b"test"));
+        let written = files::replace(&probe, b"test");
         let removed = fs::remove_file(probe);
         written?;
         match removed {

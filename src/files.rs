@@ -1,0 +1,419 @@
+//! Files: the one way in which anything is read, and the few in which anything is written.
+//!
+//! Whatever has a name may be a pipe that nobody writes to, a device that never ends, a text that the
+//! kernel makes up, or a file of gigabytes without content: whoever waits for it gives no answer. So a
+//! file is opened without waiting, what it is and how long is asked of the open file and not of its
+//! name, and no more is read than its reader has room for.
+//!
+//! What hookctl keeps for itself ([`state`]) counts only where nobody else could have put it there.
+
+use std::fmt;
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The largest small file of our own, in bytes: notes, counts, what is paused or trusted.
+pub const SMALL: u64 = 1 << 20;
+/// The largest file whose content is looked at as a whole, in bytes: an event is no larger.
+pub const LARGE: u64 = 16 << 20;
+/// The largest file that is read piece by piece, in bytes: no journal grows to this.
+pub const LONG: u64 = 2 << 30;
+
+/// Why a file is not read.
+#[derive(Debug)]
+pub enum Refusal {
+    /// There is none.
+    Absent,
+    /// The system does not give it.
+    System(io::Error),
+    /// It is this, and no regular file.
+    Kind(&'static str),
+    /// It has more bytes than that.
+    Large(u64),
+    /// It is no text.
+    Text,
+    /// Others could have written it: which file or directory, and what to do.
+    Others(String),
+}
+
+impl Refusal {
+    /// The sentence about the file of that name.
+    pub fn about(&self, path: &Path) -> String {
+        match self {
+            Refusal::Others(why) => why.clone(),
+            other => format!("{} {other}", path.display()),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Absent => f.write_str("cannot be read: No such file or directory"),
+            Refusal::System(error) => write!(f, "cannot be read: {error}"),
+            Refusal::Kind(what) => write!(f, "is {what}, no regular file"),
+            Refusal::Large(bound) if *bound < 1 << 20 => {
+                write!(f, "is larger than {} KiB", bound >> 10)
+            }
+            Refusal::Large(bound) => write!(f, "is larger than {} MiB", bound >> 20),
+            Refusal::Text => f.write_str("is not UTF-8"),
+            Refusal::Others(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Refusal {
+        match error.kind() {
+            ErrorKind::NotFound => Refusal::Absent,
+            // How the system refuses what cannot be opened at all.
+            #[cfg(unix)]
+            _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+                Refusal::Kind("a socket or a device without anything behind it")
+            }
+            _ => Refusal::System(error),
+        }
+    }
+}
+
+impl From<Refusal> for io::Error {
+    fn from(refusal: Refusal) -> io::Error {
+        match refusal {
+            Refusal::Absent => ErrorKind::NotFound.into(),
+            Refusal::System(error) => error,
+            other => io::Error::new(ErrorKind::InvalidInput, other),
+        }
+    }
+}
+
+/// Reads a file of anybody's, of at most so many bytes.
+///
+/// # Errors
+/// Why it is not read.
+pub fn read(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
+    let (file, meta) = any(path)?;
+    content(&file, &meta, bound)
+}
+
+/// The same as text.
+///
+/// # Errors
+/// Why it is not read.
+pub fn text(path: &Path, bound: u64) -> Result<String, Refusal> {
+    String::from_utf8(read(path, bound)?).map_err(|_| Refusal::Text)
+}
+
+/// The beginning of a file of anybody's, so many bytes at most.
+///
+/// # Errors
+/// Why it is not read.
+pub fn head(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
+    let (file, _) = any(path)?;
+    let mut bytes = Vec::new();
+    file.take(bound).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a file whose word counts as that of the user or of root: nobody else can have written it.
+///
+/// # Errors
+/// Why it is not read.
+pub fn own(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
+    let (file, meta) = any(path)?;
+    guarded(path, &meta)?;
+    content(&file, &meta, bound)
+}
+
+/// Reads what hookctl wrote itself: as [`own`], and no link leads to it.
+///
+/// # Errors
+/// Why it is not read.
+pub fn state(path: &Path, bound: u64) -> Result<Vec<u8>, Refusal> {
+    let (file, meta) = opened(path, OpenOptions::new().read(true), false)?;
+    guarded(path, &meta)?;
+    content(&file, &meta, bound)
+}
+
+/// Reads text of anybody's to which no link leads: what is read is what lies there.
+///
+/// # Errors
+/// Why it is not read.
+pub fn plain_text(path: &Path, bound: u64) -> Result<String, Refusal> {
+    let (file, meta) = opened(path, OpenOptions::new().read(true), false)?;
+    String::from_utf8(content(&file, &meta, bound)?).map_err(|_| Refusal::Text)
+}
+
+/// What [`state`] reads, as text.
+///
+/// # Errors
+/// Why it is not read.
+pub fn state_text(path: &Path, bound: u64) -> Result<String, Refusal> {
+    String::from_utf8(state(path, bound)?).map_err(|_| Refusal::Text)
+}
+
+/// Opens a file of anybody's, of at most so many bytes, for whoever reads it piece by piece.
+///
+/// # Errors
+/// Why it is not read.
+pub fn open(path: &Path, bound: u64) -> Result<(File, Metadata), Refusal> {
+    let (file, meta) = any(path)?;
+    if meta.len() > bound { Err(Refusal::Large(bound)) } else { Ok((file, meta)) }
+}
+
+/// Is it a link, wherever it leads?
+pub fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_symlink())
+}
+
+/// Opens a file of our own to add to its end; it and its directory are made where they are not there.
+///
+/// # Errors
+/// Where the system refuses, or something else is there.
+pub fn append(path: &Path) -> io::Result<File> {
+    made(path, OpenOptions::new().append(true))
+}
+
+/// Opens a file of our own to read, write and lock; it and its directory are made where they are not
+/// there. What it holds stays.
+///
+/// # Errors
+/// Where the system refuses, or something else is there.
+pub fn edit(path: &Path) -> io::Result<File> {
+    made(path, OpenOptions::new().read(true).write(true))
+}
+
+/// Makes a file of our own that is not there yet.
+///
+/// # Errors
+/// Where the system refuses, or anything has that name.
+pub fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    private(&mut options);
+    with_dir(path, || options.open(path))
+}
+
+/// Puts a file of our own in the place of what has that name: whole, or not at all.
+///
+/// # Errors
+/// Where the system refuses.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}-{number}.tmp", std::process::id()));
+    let draft = path.with_file_name(name);
+    // Of a process with the same number that was killed.
+    let made = create(&draft).or_else(|error| match error.kind() {
+        ErrorKind::AlreadyExists => fs::remove_file(&draft).and_then(|()| create(&draft)),
+        _ => Err(error),
+    });
+    let written =
+        made.and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(&draft, path));
+    if written.is_err() {
+        let _ = fs::remove_file(draft);
+    }
+    written
+}
+
+/// Makes a directory that only its owner can look into, and those that lead there.
+///
+/// # Errors
+/// Where the file system refuses.
+pub fn private_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+/// Opens a directory, to lock it or to see it to the disk.
+///
+/// # Errors
+/// Where the system refuses, or it is none.
+pub fn open_dir(dir: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    flags(&mut options, rustix::fs::OFlags::DIRECTORY);
+    options.open(dir)
+}
+
+fn any(path: &Path) -> Result<(File, Metadata), Refusal> {
+    opened(path, OpenOptions::new().read(true), true)
+}
+
+fn made(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    options.create(true);
+    private(options);
+    Ok(with_dir(path, || opened(path, options, false).map_err(io::Error::from))?.0)
+}
+
+/// What is made can be read by its owner only.
+fn private(options: &mut OpenOptions) {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    #[cfg(not(unix))]
+    let _ = options;
+}
+
+/// Once more with the directory, where that was missing.
+fn with_dir<T>(path: &Path, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    match open() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            private_dir(path.parent().unwrap_or(path))?;
+            open()
+        }
+        opened => opened,
+    }
+}
+
+/// Opens a regular file without waiting for anybody, and without making it this process's terminal.
+fn opened(
+    path: &Path,
+    options: &mut OpenOptions,
+    links: bool,
+) -> Result<(File, Metadata), Refusal> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        flags(options, if links { OFlags::empty() } else { OFlags::NOFOLLOW });
+    }
+    let file = match options.open(path) {
+        // Of a link the system says that there are too many.
+        Err(error) if !links && error.kind() != ErrorKind::NotFound && is_link(path) => {
+            return Err(Refusal::Kind("a link"));
+        }
+        opened => opened?,
+    };
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(Refusal::Kind(kind(meta.file_type())));
+    }
+    if is_made_up(&file, &meta) {
+        return Err(Refusal::Kind("text that the kernel makes up"));
+    }
+    Ok((file, meta))
+}
+
+#[cfg(unix)]
+fn flags(options: &mut OpenOptions, more: rustix::fs::OFlags) {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let all = OFlags::NONBLOCK | OFlags::NOCTTY | more;
+    options.custom_flags(all.bits() as i32);
+}
+
+fn kind(is: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if is.is_fifo() {
+            return "a named pipe";
+        }
+        if is.is_char_device() || is.is_block_device() {
+            return "a device";
+        }
+        if is.is_socket() {
+            return "a socket";
+        }
+    }
+    if is.is_dir() { "a directory" } else { "something else" }
+}
+
+/// Does it lie in one of the kernel's own file systems? They call regular what waits, what never ends,
+/// and what shows another process. Their files take no room on a disk, so of others nothing is asked.
+#[cfg(target_os = "linux")]
+fn is_made_up(file: &File, meta: &Metadata) -> bool {
+    use std::os::linux::fs::MetadataExt as _;
+    // proc, sysfs, debugfs, tracefs, securityfs, configfs, cgroup, cgroup2, bpf.
+    const KERNEL: [u32; 9] = [
+        0x9fa0,
+        0x6265_6572,
+        0x6462_6720,
+        0x7472_6163,
+        0x7363_6673,
+        0x6265_6570,
+        0x0027_e0eb,
+        0x6367_7270,
+        0xcafe_4a11,
+    ];
+    meta.st_blocks() == 0
+        && rustix::fs::fstatfs(file).is_ok_and(|system| KERNEL.contains(&(system.f_type as u32)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_made_up(_: &File, _: &Metadata) -> bool {
+    false
+}
+
+fn content(file: &File, meta: &Metadata, bound: u64) -> Result<Vec<u8>, Refusal> {
+    if meta.len() > bound {
+        return Err(Refusal::Large(bound));
+    }
+    let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
+    // It may grow while it is read.
+    file.take(bound + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bound { Err(Refusal::Large(bound)) } else { Ok(bytes) }
+}
+
+/// Refuses a file that others can write, or replace in its directory: sshd's way, with private groups
+/// allowed.
+///
+/// # Errors
+/// Who could have written it.
+pub fn guarded(path: &Path, meta: &Metadata) -> Result<(), Refusal> {
+    is_ours(path, meta)?;
+    path.parent().map_or(Ok(()), guarded_dir)
+}
+
+/// Refuses a directory where others can replace a file.
+///
+/// # Errors
+/// Who could.
+pub fn guarded_dir(dir: &Path) -> Result<(), Refusal> {
+    match fs::metadata(dir) {
+        Ok(meta) if !is_sticky(&meta) => is_ours(dir, &meta),
+        _ => Ok(()),
+    }
+}
+
+/// Such as /tmp, where nobody replaces another's file.
+#[cfg(unix)]
+fn is_sticky(meta: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::mode(meta) & 0o1000 != 0
+}
+
+#[cfg(unix)]
+fn is_ours(path: &Path, meta: &Metadata) -> Result<(), Refusal> {
+    use std::os::unix::fs::MetadataExt as _;
+    let me = rustix::process::geteuid().as_raw();
+    let group = rustix::process::getegid().as_raw();
+    let name = path.display();
+    if meta.uid() != 0 && meta.uid() != me {
+        let why = format!("{name} belongs to another user: what it says does not count");
+        return Err(Refusal::Others(why));
+    }
+    // A user's private group has the user's own number.
+    let private = meta.gid() == group && group == me;
+    if meta.mode() & 0o002 != 0 || (meta.mode() & 0o020 != 0 && !private) {
+        let why = format!("{name} can be written by others: run `chmod go-w {name}`");
+        return Err(Refusal::Others(why));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn is_sticky(_: &Metadata) -> bool {
+    false
+}
+
+/// Where there are no modes, the platform's own profile directories are the guard.
+#[cfg(not(unix))]
+fn is_ours(_: &Path, _: &Metadata) -> Result<(), Refusal> {
+    Ok(())
+}
