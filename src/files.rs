@@ -146,6 +146,19 @@ pub fn plain_text(path: &Path, bound: u64) -> Result<String, Refusal> {
     String::from_utf8(content(&file, &meta, bound)?).map_err(|_| Refusal::Text)
 }
 
+/// Reads a table that the kernel makes up, and that is known to end.
+///
+/// # Errors
+/// Why it is not read.
+#[cfg(target_os = "linux")]
+pub fn kernel_text(path: &Path, bound: u64) -> io::Result<String> {
+    let mut options = OpenOptions::new();
+    flags(options.read(true), rustix::fs::OFlags::NOFOLLOW);
+    let mut text = String::new();
+    options.open(path)?.take(bound).read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// What [`state`] reads, as text.
 ///
 /// # Errors

@@ -65,6 +65,10 @@ impl Dialect for Bridge {
     fn read(&self, _: &Remote, _: &Event, _: &str) -> Result<Reply, String> {
         Ok(Reply::default())
     }
+
+    fn is_own(&self) -> bool {
+        true
+    }
 }
 
 /// Of an agent that the listener knows nothing of, its events are of the first.
@@ -149,7 +153,10 @@ impl Failed {
             _ if cause.starts_with("no answer within") => {
                 Failed { slow: true, ..Failed::new("Request timeout") }
             }
-            _ => Failed { elsewhere: cause.contains("no HTTP"), ..Failed::new(cause) },
+            _ => {
+                let other = cause.contains("no HTTP") || cause.starts_with(http::NOT_OURS);
+                Failed { elsewhere: other, ..Failed::new(cause) }
+            }
         }
     }
 }

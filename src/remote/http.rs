@@ -28,6 +28,8 @@ const LARGEST_HEADERS: usize = 12 << 10;
 const INPUT: usize = 16 << 10;
 /// Nobody listens there.
 pub(super) const REFUSED: &str = "connection refused";
+/// Who listens there is not to be told anything.
+pub(super) const NOT_OURS: &str = "not told to who listens there";
 /// What is written at a time, in bytes.
 const OUTPUT: usize = 8 << 10;
 
@@ -68,7 +70,9 @@ pub fn send(
         }
         failure
     };
-    let dial = Dial { until: Instant::now() + timeout, connect, socket, sent: Arc::clone(&sent) };
+    let own = dialect(remote.dialect).is_own() && (url.loopback || socket.is_some());
+    let until = Instant::now() + timeout;
+    let dial = Dial { until, connect, socket, own, sent: Arc::clone(&sent) };
     let agent = agent(remote, home, proxy, dial, timeout)?;
     let mut request = http::Request::builder().uri(&url.text);
     if body.is_some() {
@@ -155,6 +159,9 @@ fn failure(error: ureq::Error, timeout: Duration, sent: bool) -> Failure {
                 again(&format!("not reachable: {error}"))
             }
             Io::TimedOut | Io::WouldBlock => slow(),
+            Io::PermissionDenied if error.get_ref().is_some() => {
+                never(format!("{NOT_OURS}: {error}"))
+            }
             Io::InvalidData | Io::InvalidInput => never(format!("TLS: {error}")),
             _ if !sent => again("not reachable"),
             _ => again("connection reset"),

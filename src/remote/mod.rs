@@ -38,6 +38,7 @@ pub mod http;
 pub mod memory;
 mod opa;
 mod otlp;
+mod peer;
 mod privacy;
 pub mod reply;
 mod restore;
@@ -178,6 +179,11 @@ pub trait Dialect: Sync {
     /// The largest body that it reads, in bytes.
     fn largest(&self) -> usize {
         usize::MAX
+    }
+
+    /// Is it only for a listener of the same user, where that is on this machine?
+    fn is_own(&self) -> bool {
+        false
     }
 
     /// The kind of body.

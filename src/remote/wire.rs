@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::peer;
 use ureq::config::Config;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{
@@ -27,6 +28,8 @@ pub struct Dial {
     pub connect: Option<Duration>,
     /// The Unix socket that stands for every address.
     pub socket: Option<PathBuf>,
+    /// Whoever is at the other end must be the user or root.
+    pub own: bool,
     /// Set when the first byte leaves.
     pub sent: Arc<AtomicBool>,
 }
@@ -49,6 +52,9 @@ impl<In: Transport> Connector<In> for Dial {
             Some(path) => unix(path, until)?,
             None => tcp(&details.addrs, until)?,
         };
+        if self.own {
+            stream.is_ours()?;
+        }
         let config = details.config;
         let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
         let sent = Arc::clone(&self.sent);
@@ -126,6 +132,14 @@ enum Stream {
 }
 
 impl Stream {
+    fn is_ours(&self) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => peer::tcp(stream),
+            #[cfg(unix)]
+            Stream::Unix(stream) => peer::unix(stream),
+        }
+    }
+
     fn read(&mut self, into: &mut [u8], left: Duration) -> io::Result<usize> {
         match self {
             Stream::Tcp(stream) => {

@@ -267,6 +267,28 @@ fn s3_15_the_listener_is_found_where_it_moved_to() {
     assert_eq!(listener.posts(2).len(), 2);
 }
 
+/// As root makes one: whoever makes a socket owns it.
+#[cfg(target_os = "linux")]
+#[test]
+fn who_took_the_port_is_told_nothing() {
+    let bound = std::thread::spawn(|| {
+        let other = rustix::process::Uid::from_raw(12_345);
+        rustix::thread::set_thread_res_uid(other, other, other).ok()?;
+        Some(TcpListener::bind(("127.0.0.1", 0)).unwrap())
+    });
+    let Some(listener) = bound.join().unwrap() else { return };
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let thief = Listener::start(listener, "{}", TAKEN);
+    let home = Home::new(&bridge(&url, ""));
+    home.hook(&call(1));
+    let kept = elements(&file(&default_dir(&home)), 1);
+    assert_eq!(kept[0]["tool_input"]["command"], "echo 1");
+    let why = elements(&errors(&default_dir(&home)), 1)[0]["error"]["message"].to_string();
+    assert!(why.contains("it belongs to another user"), "{why}");
+    home.flush();
+    assert_eq!(thief.seen().concat(), "");
+}
+
 #[test]
 fn s3_16_fifty_hooks_at_once_are_fifty_entries() {
     let home = Home::new(&bridge(&Server::nobody(), ""));

@@ -175,7 +175,7 @@ pub static FAILURES: &[Failure] = &[
     ),
     all("cdev is down or slow where it is told, not asked", "the same answer; the message is lost"),
     all(
-        "a bridge's listener is not there, hangs, or does not take an event",
+        "a bridge's listener is not there, hangs, does not take an event, or is another user's",
         "the same answer; the event goes into the bridge's file, and to the listener with `hookctl flush`",
     ),
     all(
