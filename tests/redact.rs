@@ -86,7 +86,7 @@ fn sx_07_tokens_of_every_service_are_masked_everywhere() {
             for _ in 0..20 {
                 let token = draw.like(shape);
                 // Of an address the host may stay.
-                let gone = token.rsplit('/').next().unwrap();
+                let gone = token.trim_end_matches('/').rsplit('/').next().unwrap();
                 for text in contexts(&token) {
                     let masked = redact::secrets(&text);
                     if masked.contains(gone) || !masked.contains(MASK) {
