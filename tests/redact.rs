@@ -86,7 +86,10 @@ fn sx_07_tokens_of_every_service_are_masked_everywhere() {
             for _ in 0..20 {
                 let token = draw.like(shape);
                 // Of an address the host may stay.
-                let gone = token.trim_end_matches('/').rsplit('/').next().unwrap();
+                let gone = match token.strip_prefix("https://") {
+                    Some(address) => address.rsplit('/').next().unwrap(),
+                    None => &token,
+                };
                 for text in contexts(&token) {
                     let masked = redact::secrets(&text);
                     if masked.contains(gone) || !masked.contains(MASK) {
@@ -219,7 +222,7 @@ fn hostile_texts_take_time_in_their_length() {
         redact::secrets(&text);
         let took = start.elapsed();
         // Not optimised, and on a machine that others use: a quadratic one takes minutes.
-        assert!(took < Duration::from_secs(4), "{part}: {took:?}");
+        assert!(took < Duration::from_secs(30), "{part}: {took:?}");
     }
 }
 
