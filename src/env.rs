@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 /// The user's home. Agents keep the user's value even where a project sets variables.
 pub const HOME: &str = "HOME";
+/// Where programs are looked for: for commands of people, never for an event.
+pub const PATH: &str = "PATH";
 /// Claude Code: the project's root.
 pub const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Claude Code: where its settings are, instead of `~/.claude`.
@@ -38,6 +40,7 @@ pub const AGENT_MARKS: &[&str] = &[
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
     "CURSOR_AGENT",
     "COPILOT_CLI",
     "GEMINI_CLI",
@@ -45,9 +48,14 @@ pub const AGENT_MARKS: &[&str] = &[
     "QWEN_PROJECT_DIR",
     "FACTORY_PROJECT_DIR",
     "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
     "CODEX_THREAD_ID",
     "CLINE_ACTIVE",
     "OPENCODE",
+    "AMP_CURRENT_THREAD_ID",
+    "AUGMENT_AGENT",
+    "GOOSE_TERMINAL",
+    "AI_AGENT",
 ];
 
 /// The value, where it is set, not empty and valid Unicode.

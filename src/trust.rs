@@ -1,18 +1,29 @@
 //! Trust: a project's file may loosen only after a human has approved its exact content, and that
 //! of the project's own programs that it names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::rule::Rule;
 use crate::files::{self, Refusal};
 use crate::rule::file::RuleFile;
+use crate::rule::glob;
 
+mod pins;
+
+pub use pins::stays_in;
+
+/// What the entries hold. One of another number says too little of what its commands run: it approves
+/// nothing any more.
+const FORMAT: u32 = 2;
 /// The largest program that is pinned, in bytes.
-const LARGEST: u64 = 64 << 20;
+const LARGEST: u64 = 8 << 20;
+/// How many entries a pinned directory may have, with what is below it.
+const MOST: usize = 512;
 
 /// What was approved: the content of `trust.json`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -22,17 +33,60 @@ pub struct Store {
     pub files: BTreeMap<String, Entry>,
 }
 
-/// One approved file.
-#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
+/// One approved file, and what its commands ran when it was.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Entry {
+    /// What the entry holds; 0 where it does not say.
+    #[serde(default)]
+    pub format: u32,
     /// SHA-256 of its content, in hex.
     pub hash: String,
     /// The programs that it names: path and SHA-256.
     #[serde(default)]
     pub programs: BTreeMap<String, String>,
+    /// Programs that it names and that were not there.
+    #[serde(default)]
+    pub absent: BTreeSet<String>,
+    /// Names that are links, or lie behind some, and where they led.
+    #[serde(default)]
+    pub links: BTreeMap<String, String>,
+    /// Directories that it runs programs from.
+    #[serde(default)]
+    pub listings: Vec<Listing>,
+    /// What it runs and nobody could name; the human was told.
+    #[serde(default)]
+    pub unpinned: BTreeSet<String>,
     /// When, RFC 3339.
     #[serde(default)]
     pub since: String,
+    /// Links out of the project: what has one is not approved.
+    #[serde(skip)]
+    pub leads_out: Vec<String>,
+}
+
+/// A directory, with the names in it that count and what they held.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Listing {
+    /// The directory.
+    pub dir: String,
+    /// A glob over the names in it; None = all that is in it and below.
+    #[serde(default)]
+    pub names: Option<String>,
+    /// SHA-256 over names and contents.
+    pub hash: String,
+}
+
+/// Why a file is not trusted, or that it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nobody has approved it.
+    Unknown,
+    /// It and all that it runs are as they were approved.
+    Approved,
+    /// Its content, or something that it runs, has changed.
+    Changed,
+    /// It was approved by a version that pinned less.
+    Outdated,
 }
 
 impl Store {
@@ -59,45 +113,112 @@ impl Store {
         file.to_str().is_some_and(|name| self.files.contains_key(name))
     }
 
-    /// Is this exact content of the file approved, with the programs it names as they were?
+    /// Is this exact content of the file approved, with all that it runs as it was?
     pub fn approves(&self, file: &Path, text: &str) -> bool {
-        let Some(entry) = file.to_str().and_then(|name| self.files.get(name)) else { return false };
-        entry.hash == hash(text.as_bytes())
-            && entry
-                .programs
-                .iter()
-                .all(|(path, known)| pinned(Path::new(path)).is_ok_and(|now| now == *known))
+        self.state(file, text) == State::Approved
+    }
+
+    /// The same, and why not.
+    pub fn state(&self, file: &Path, text: &str) -> State {
+        let Some(entry) = file.to_str().and_then(|name| self.files.get(name)) else {
+            return State::Unknown;
+        };
+        if entry.hash != hash(text.as_bytes()) {
+            State::Changed
+        } else if entry.format != FORMAT {
+            State::Outdated
+        } else if entry.holds() {
+            State::Approved
+        } else {
+            State::Changed
+        }
+    }
+}
+
+impl Entry {
+    /// Is everything that the file's commands run as it was?
+    fn holds(&self) -> bool {
+        let gone = |path: &String| {
+            let found = fs::symlink_metadata(path);
+            found.is_err_and(|e| matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+        };
+        let leads = |(name, real): (&String, &String)| {
+            Path::new(name).canonicalize().is_ok_and(|now| now == Path::new(real))
+        };
+        let same =
+            |(path, known): (&String, &String)| hash_of(Path::new(path)).as_ref() == Some(known);
+        let listed = |one: &Listing| {
+            listing_of(Path::new(&one.dir), one.names.as_deref()).as_ref() == Some(&one.hash)
+        };
+        self.absent.iter().all(gone)
+            && self.links.iter().all(leads)
+            && self.programs.iter().all(same)
+            && self.listings.iter().all(listed)
     }
 }
 
 /// The entry that approves the file as it is now.
 pub fn entry(root: &Path, text: &str, file: &RuleFile, since: String) -> Entry {
-    let programs = file
-        .rules
-        .iter()
-        .flat_map(|rule| programs(rule, root))
-        .filter_map(|path| {
-            let hash = pinned(&path).ok()?;
-            Some((path.to_str()?.to_string(), hash))
-        })
-        .collect();
-    Entry { hash: hash(text.as_bytes()), programs, since }
+    let hash = hash(text.as_bytes());
+    let mut entry = Entry { format: FORMAT, hash, since, ..Entry::default() };
+    pins::pin(root, file, &mut entry);
+    entry
 }
 
-/// The project's own files that the rule's commands name.
-fn programs(rule: &Rule, root: &Path) -> Vec<PathBuf> {
-    let breaks = |c: char| c.is_whitespace() || ";|&()<>\"'`".contains(c);
-    rule.commands()
-        .flat_map(|command| command.script.source().split(breaks))
-        .filter(|word| !word.is_empty())
-        .map(|word| root.join(word))
-        .filter(|path| path.starts_with(root) && path.is_file())
-        .collect()
+/// The hash of a regular file's content; None where it is none, cannot be read, or is too large.
+fn hash_of(path: &Path) -> Option<String> {
+    files::read(path, LARGEST).ok().map(|bytes| hash(&bytes))
 }
 
-/// What a program is known by.
-fn pinned(path: &Path) -> Result<String, Refusal> {
-    files::read(path, LARGEST).map(|bytes| hash(&bytes))
+/// The hash of a directory: its names, where links lead, what files hold; that there is none is one too.
+/// None where it cannot be read or is too large.
+fn listing_of(dir: &Path, names: Option<&str>) -> Option<String> {
+    let mut text = String::new();
+    let mut left = vec![(dir.to_path_buf(), String::new())];
+    let (mut seen, mut size) = (0, 0);
+    while let Some((dir, prefix)) = left.pop() {
+        let entries = match fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(error) if prefix.is_empty() && error.kind() == ErrorKind::NotFound => continue,
+            Err(_) => return None,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            found.push(entry.ok()?.file_name().into_string().ok()?);
+            if found.len() + seen > MOST {
+                return None;
+            }
+        }
+        found.retain(|name| names.is_none_or(|names| glob::matches(names, name)));
+        found.sort();
+        seen += found.len();
+        for name in found {
+            let path = dir.join(&name);
+            let meta = fs::symlink_metadata(&path).ok()?;
+            let held = if meta.is_dir() {
+                if names.is_none() {
+                    left.push((path, format!("{prefix}{name}/")));
+                }
+                "a directory".into()
+            } else if meta.is_symlink() {
+                link_of(&path)
+            } else {
+                size += meta.len();
+                if size > LARGEST {
+                    return None;
+                }
+                hash_of(&path)?
+            };
+            text.push_str(&format!("{prefix}{name}\0{held}\n"));
+        }
+    }
+    Some(hash(text.as_bytes()))
+}
+
+/// Where a link leads, and what is there.
+fn link_of(path: &Path) -> String {
+    let real = path.canonicalize().unwrap_or_else(|_| PathBuf::from("nowhere"));
+    format!("{}\0{}", real.display(), hash_of(&real).unwrap_or_default())
 }
 
 /// SHA-256 in hex.
@@ -110,31 +231,4 @@ pub fn hash(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-    use crate::rule::Layer;
-    use crate::rule::file;
-
-    #[test]
-    fn a_changed_file_or_program_is_not_trusted() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path();
-        fs::create_dir(root.join("hooks")).unwrap();
-        fs::write(root.join("hooks/check.sh"), "exit 0").unwrap();
-        let path = root.join(".hookctl.toml");
-        let text = "[rule.x]\nhook = \"sh hooks/check.sh\"\n";
-        let read = file::read(text, &path, Layer::Project, None);
-        assert!(read.faults.is_empty(), "{:?}", read.faults);
-        let entry = entry(root, text, &read, String::new());
-        assert_eq!(entry.programs.len(), 1);
-        let mut store = Store::default();
-        assert!(!store.approves(&path, text));
-        store.files.insert(path.to_str().unwrap().into(), entry);
-        assert!(store.approves(&path, text));
-        assert!(!store.approves(&path, "[rule.x]\nhook = \"true\"\n"));
-        fs::write(root.join("hooks/check.sh"), "exit 1").unwrap();
-        assert!(!store.approves(&path, text));
-    }
-}
+mod tests;

@@ -39,7 +39,7 @@ fn project() -> World {
 fn trust_shows_asks_and_holds_until_the_content_changes() {
     let world = project();
     assert_eq!(ls(&world), "");
-    let no = world.on_terminal(&["trust"], "n\n");
+    let no = world.on_terminal(&["trust"], "y\n");
     assert_eq!(no.code, 1, "{}", no.out);
     for part in [
         "[rule.listing]",
@@ -51,7 +51,7 @@ fn trust_shows_asks_and_holds_until_the_content_changes() {
         assert!(no.out.contains(part), "{part}: {}", no.out);
     }
     assert_eq!(ls(&world), "");
-    let yes = world.on_terminal(&["trust"], "y\n");
+    let yes = world.on_terminal(&["trust"], "trust project\n");
     assert_eq!(yes.code, 0, "{}", yes.out);
     assert!(ls(&world).contains("\"allow\""));
     assert_eq!(mode(&world.state().join("trust.json")), 0o600);
@@ -78,12 +78,208 @@ fn trust_and_pause_are_for_humans() {
         let piped = world.feed(args, b"y\n");
         assert_eq!(piped.code, 1, "{args:?}: {}", piped.out);
         assert!(piped.err.contains("run it in a terminal"), "{}", piped.err);
-        let agent = world.on_terminal_with(args, "y\n", &[("CLAUDECODE", "1")]);
+        let agent = world.on_terminal_with(args, "trust project\n", &[("CLAUDECODE", "1")]);
         assert_eq!(agent.code, 1, "{args:?}: {}", agent.out);
         assert!(agent.out.contains("CLAUDECODE says that an agent"), "{}", agent.out);
     }
     assert!(!world.state().join("trust.json").exists());
     assert!(!world.state().join("pause.json").exists());
+}
+
+/// A process tree above hookctl, as a script of each kind builds it; `$@` is the command.
+fn below(world: &World, tree: &str, args: &[&str], typed: &str) -> cli::Done {
+    let script = world.home().join("bin/claude");
+    world.write(&script, tree);
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = world.command("python3");
+    command.args(["-c", ORPHAN_OF, script.to_str().unwrap(), cli::BIN]).args(args);
+    command.env("PTY", cli::PTY).env("HOLDER", HOLDER);
+    cli::finish(command, typed.as_bytes())
+}
+
+/// Runs what follows without a terminal and without parents.
+const ORPHAN_OF: &str = "
+import os, subprocess, sys
+r, w = os.pipe()
+if os.fork():
+    os.close(w)
+    sys.exit(int(os.read(r, 16) or b'99'))
+os.setsid()
+if os.fork():
+    os._exit(0)
+code = subprocess.run(sys.argv[1:]).returncode
+os.write(w, str(code).encode())
+os._exit(0)
+";
+
+/// Holds a terminal, on which an orphan in a session of its own runs what follows.
+const HOLDER: &str = "
+import os, pty, sys
+m, s = pty.openpty()
+name = os.ttyname(s)
+r, w = os.pipe()
+if not os.fork():
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    os.close(s); os.close(m)
+    t = os.open(name, os.O_RDWR)
+    if not os.fork():
+        for n in (0, 1, 2): os.dup2(t, n)
+        os.execv(sys.argv[1], sys.argv[1:])
+    os.write(w, str(os.waitstatus_to_exitcode(os.wait()[1])).encode())
+    os._exit(0)
+os.write(m, sys.stdin.buffer.readline())
+code = int(os.read(r, 16))
+import fcntl
+fcntl.fcntl(m, fcntl.F_SETFL, os.O_NONBLOCK)
+try:
+    sys.stdout.write(os.read(m, 65536).decode())
+except OSError:
+    pass
+sys.exit(code)
+";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_agent_may_stand_behind_what_loosens() {
+    let spawned = "python3 -c \"$PTY\" \"$@\"; exit $?\n";
+    for (tree, why) in [
+        // A script that is called like an agent, and what stands between it and hookctl.
+        (format!("#!/bin/sh\n{spawned}"), "claude"),
+        (format!("#!/bin/sh\nsh -c 'python3 -c \"$PTY\" \"$@\"; exit $?' x \"$@\"; exit $?\n"), "claude"),
+        ("#!/bin/sh\nnohup setsid -w python3 -c \"$PTY\" \"$@\"; exit $?\n".into(), "claude"),
+        ("#!/bin/sh\nenv -i PTY=\"$PTY\" HOME=\"$HOME\" python3 -c \"$PTY\" \"$@\"; exit $?\n".into(), "claude"),
+        // One that has an agent's mark, which its child has not.
+        (
+            "#!/bin/sh\nexport CLAUDECODE=1\nexec -a x bash -c 'env -u CLAUDECODE python3 -c \"$PTY\" \"$@\"; exit $?' x \"$@\"\n"
+                .replace("#!/bin/sh", "#!/bin/bash"),
+            "CLAUDECODE",
+        ),
+        // No parent at all, but the terminal is the agent's.
+        ("#!/bin/sh\nenv -i HOME=\"$HOME\" python3 -c \"$HOLDER\" \"$@\"; exit $?\n".into(), "claude"),
+    ] {
+        for args in [&["trust"][..], &["pause"]] {
+            let world = project();
+            let typed = if args[0] == "trust" { "trust project\n" } else { "pause 10m\n" };
+            let done = below(&world, &tree, args, typed);
+            assert_eq!(done.code, 1, "{tree}{args:?}: {}{}", done.out, done.err);
+            assert!(done.out.contains(why), "{tree}{args:?}: {}{}", done.out, done.err);
+            assert!(done.out.contains("an agent started this"), "{tree}{args:?}: {}", done.out);
+            assert!(!world.state().join("pause.json").exists());
+            assert!(!world.state().join("trust.json").exists());
+        }
+    }
+    // Without a terminal: what takes the guard away asks for no human, but for no agent.
+    let world = World::with("[rule.x]\ncommand = \"ls\"\ndeny = \"x\"\n");
+    let done = below(&world, "#!/bin/sh\n\"$@\"; exit $?\n", &["init", "--force"], "");
+    assert!(done.code == 1 && done.err.contains("claude"), "{}{}", done.out, done.err);
+}
+
+#[test]
+fn a_human_types_what_is_lost() {
+    let world = World::with("[rule.x]\ncommand = \"ls\"\ndeny = \"x\"\n");
+    for typed in ["y\n", "yes\n", "\n", "pause\n", "pause 11m\n", "PAUSE 10m\n"] {
+        let done = world.on_terminal(&["pause"], typed);
+        assert_eq!(done.code, 1, "{typed}: {}", done.out);
+        assert!(!world.state().join("pause.json").exists(), "{typed}");
+    }
+    let done = world.on_terminal(&["pause"], "y\n");
+    for part in ["who started this cannot be told", "every call passes", "Type `pause 10m`"] {
+        assert!(done.out.contains(part), "{part}: {}", done.out);
+    }
+    let no = world.on_terminal(&["init", "--force"], "y\n");
+    assert_eq!(no.code, 1, "{}", no.out);
+    assert!(fs::read_to_string(world.user()).unwrap().contains("rule.x"));
+    let yes = world.on_terminal(&["init", "--force"], "replace config.toml\n");
+    assert_eq!(yes.code, 0, "{}", yes.out);
+    assert!(!fs::read_to_string(world.user()).unwrap().contains("[rule.x]"));
+    assert_eq!(world.run(&["install"]).code, 0);
+    let no = world.on_terminal(&["uninstall"], "y\n");
+    assert!(no.code == 1 && no.out.contains("Type `uninstall`"), "{}", no.out);
+    assert!(world.run(&["uninstall", "--dry-run"]).out.contains("hookctl"));
+    let yes = world.on_terminal(&["uninstall"], "uninstall\n");
+    assert!(yes.code == 0 && yes.out.contains("Taken out"), "{}", yes.out);
+}
+
+#[test]
+fn a_pause_that_nobody_could_have_made_pauses_nothing() {
+    let world = World::with("[rule.no-ls]\ncommand = \"ls\"\ndeny = \"x\"\n");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    for (note, pauses) in [
+        (format!("{{\"until\":{},\"since\":{now}}}", now + 600), true),
+        (format!("{{\"until\":{},\"since\":{now}}}", now + 86_400), true),
+        (format!("{{\"until\":{},\"since\":{now}}}", now + 90_000), false),
+        (format!("{{\"until\":{}}}", u64::MAX), false),
+        (format!("{{\"until\":{},\"since\":{}}}", now + 1000, now + 900), false),
+        (format!("{{\"until\":{},\"since\":{}}}", now - 1, now - 600), false),
+        ("{\"until\":\"9999999999\"}".into(), false),
+    ] {
+        world.write(&world.state().join("pause.json"), &note);
+        assert_eq!(ls(&world).is_empty(), pauses, "{note}");
+    }
+}
+
+#[test]
+fn trust_shows_all_that_will_hold() {
+    let world = World::new();
+    world.write(&world.project().join("tools/fmt.sh"), "exit 0\n");
+    world.project_file(
+        "profile = \"strict\"\n\
+         [program.git]\nsame = \"git\"\n\
+         [program.our-tool]\neffects = [\"read\"]\n\
+         [remote.here]\nurl = \"http://127.0.0.1:1\"\n[remote.here.headers]\nX-Key = \"told\"\n\
+         [rule.run]\non = \"Stop\"\nrun = \"cd tools && ./fmt.sh; ./later.sh; sh {path}\"\n\
+         [rule.run.when]\npermission_mode = \"plan\"\n\
+         [rule.run.unless]\nwhen = { run = \"./check.sh\" }\n\
+         [rule.env]\non = \"SessionStart\"\nenv = { PATH = \"./bin\" }\n\
+         [rule.no]\ncommand = \"ls\"\ndeny = \"no ls\"\n",
+    );
+    let done = world.on_terminal(&["trust"], "trust project\n");
+    assert_eq!(done.code, 1, "what is not pinned is named as well: {}", done.out);
+    for part in [
+        "[program.our-tool]",
+        "effects = [\"read\"]",
+        "replaces what ships",
+        "headers.X-Key = \"told\"",
+        "profile = \"strict\"",
+        "PATH=./bin",
+        "when.permission_mode = \"plan\"",
+        "./check.sh",
+        "with the program ~/project/tools/fmt.sh",
+        "as long as there is no ~/project/later.sh",
+        "as long as there is no ~/project/check.sh",
+        "NOT PINNED",
+        "no ls",
+        "Type `trust project unpinned`",
+    ] {
+        assert!(done.out.contains(part), "{part}: {}", done.out);
+    }
+    let yes = world.on_terminal(&["trust"], "trust project unpinned\n");
+    assert_eq!(yes.code, 0, "{}", yes.out);
+    assert_eq!(world.run(&["trust", "--list", "--json"]).json()[0]["state"], "trusted");
+    world.write(&world.project().join("later.sh"), "");
+    assert_eq!(world.run(&["trust", "--list", "--json"]).json()[0]["state"], "changed");
+}
+
+#[test]
+fn nothing_that_is_trusted_leaves_the_project_by_links() {
+    let world = World::new();
+    world.write(&world.home().join("else/x.sh"), "exit 0\n");
+    std::os::unix::fs::symlink("../else", world.project().join("out")).unwrap();
+    for rule in [
+        "run = \"./out/x.sh\"",
+        "context = { file = \"out/x.sh\" }",
+        "context = { file = \"../else/x.sh\" }",
+    ] {
+        world.project_file(&format!("[rule.x]\non = \"SessionStart\"\n{rule}\n"));
+        let done = world.on_terminal(&["trust"], "trust project\n");
+        assert!(
+            done.code == 1 && done.out.contains("leads out of the project"),
+            "{rule}: {}",
+            done.out
+        );
+    }
 }
 
 #[test]
@@ -103,7 +299,10 @@ fn faults_are_not_trusted_and_escapes_are_shown_as_such() {
 fn pause_lets_pass_and_resume_ends_it() {
     let world = World::with("[rule.no-ls]\ncommand = \"ls\"\ndeny = \"x\"\n");
     assert!(ls(&world).contains("\"deny\""));
-    let paused = world.on_terminal(&["pause"], "");
+    let no = world.on_terminal(&["pause"], "y\n");
+    assert_eq!(no.code, 1, "{}", no.out);
+    assert!(!world.state().join("pause.json").exists());
+    let paused = world.on_terminal(&["pause"], "pause 10m\n");
     assert_eq!(paused.code, 0, "{}", paused.out);
     assert!(paused.out.contains("Paused until 20") && paused.out.contains("UTC"));
     assert_eq!(ls(&world), "");

@@ -9,10 +9,9 @@ use serde_json::json;
 
 use super::args::{BridgeArgs, Scope};
 use super::install::{refuse, removed};
-use super::{Context, Exit, complain, print, scope};
+use super::{Context, Exit, complain, human, print, scope};
 use crate::agent::{self, Agent};
 use crate::config::Config;
-use crate::env;
 use crate::event::Kind;
 use crate::forward;
 use crate::rule::file::remote::Dialect;
@@ -86,7 +85,8 @@ fn enable(
         ));
         return Ok(Exit::Found);
     }
-    let mark = env::agent_mark();
+    let mark = human::agent();
+    let mark = mark.as_deref();
     let mode = Mode { dry_run: false, may_loosen: mark.is_none() };
     let wanted = wanted(context, agent, args)?;
     match settings::install(&context.paths, file, "user", &wanted, mode) {
@@ -165,7 +165,8 @@ fn wanted(context: &Context, agent: &'static dyn Agent, args: &BridgeArgs) -> Re
 }
 
 fn disable(context: &Context, agent: &dyn Agent, args: &BridgeArgs, file: &Path) -> Result<Exit> {
-    let mark = env::agent_mark();
+    let mark = human::agent();
+    let mark = mark.as_deref();
     let mode = Mode { dry_run: false, may_loosen: mark.is_none() };
     let outcome = match settings::uninstall(&context.paths, file, Some(Role::Bridge), mode) {
         Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),

@@ -6,8 +6,7 @@ use std::io::{ErrorKind, Write as _};
 use anyhow::{Context as _, Result};
 
 use super::args::InitArgs;
-use super::{Context, Exit, complain, print, short};
-use crate::env;
+use super::{Context, Exit, complain, human, print, short};
 use crate::files;
 use crate::paths;
 
@@ -32,11 +31,17 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<Exit> {
             ));
             return Ok(Exit::Found);
         }
-        if let Some(mark) = env::agent_mark() {
+        if let Some(mark) = human::agent() {
             complain(&format!(
                 "refused: this would take the rules of {name} away, and {mark} says that an agent \
                  started it. Loosening is for humans: run it in a terminal of your own."
             ));
+            return Ok(Exit::Found);
+        }
+        let lost = format!("The rules of {name} no longer hold; the file is kept beside it.");
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let words = format!("replace {}", human::typeable(&file));
+        if !human::confirms_if_attended(context, &lost, &words)? {
             return Ok(Exit::Found);
         }
         let old = path.with_extension("toml.old");

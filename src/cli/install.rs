@@ -9,9 +9,8 @@ use anyhow::{Context as _, Result, bail};
 use super::args::{InstallArgs, Scope};
 use super::others::{self, Found};
 use super::scope::Place;
-use super::{BOLD, Context, Exit, complain, print, scope, visible};
+use super::{BOLD, Context, Exit, complain, human, print, scope, visible};
 use crate::config::Config;
-use crate::env;
 use crate::settings::hooks::{Change, FAIL_CLOSED};
 use crate::settings::others::{Program, claims};
 use crate::settings::{self, Error, Mode, Outcome};
@@ -23,7 +22,8 @@ use crate::settings::{self, Error, Mode, Outcome};
 pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
     let agent = scope::agent(&args.agent)?;
     let place = scope::place(context, args.scope)?;
-    let mark = env::agent_mark();
+    let mark = human::agent();
+    let mark = mark.as_deref();
     let mut server = args.server.typed();
     if mark.is_some() && !server.is_empty() && !args.dry_run {
         return Ok(refuse(&"a server may allow calls", mark));
@@ -87,6 +87,14 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
     let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
     let take = if args.replace { others::served(&config) } else { Vec::new() };
     let (paths, file) = (&context.paths, &place.file);
+    if !args.dry_run && mark.is_none() {
+        let dry = Mode { dry_run: true, may_loosen: true };
+        let planned = settings::replace(paths, file, name, Some(&wanted), &take, dry)?;
+        let elsewhere = replace_elsewhere(context, &place, &found, &take, dry)?;
+        if !agrees(context, args, std::iter::once(&planned).chain(&elsewhere))? {
+            return Ok(Exit::Found);
+        }
+    }
     let outcome = match settings::replace(paths, file, name, Some(&wanted), &take, mode) {
         Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),
         other => other?,
@@ -143,6 +151,27 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
         complain(&format!("note: {}", other.note(context, &again(name))));
     }
     Ok(Exit::Ok)
+}
+
+/// Does whoever is there agree to what the edits drop?
+fn agrees<'o>(
+    context: &Context,
+    args: &InstallArgs,
+    outcomes: impl Iterator<Item = &'o Outcome>,
+) -> Result<bool> {
+    let dropped: Vec<String> = outcomes
+        .flat_map(|outcome| outcome.changes.iter().map(move |change| (outcome, change)))
+        .filter(|(_, change)| change.loosens())
+        .map(|(outcome, change)| {
+            format!("{}: {}", outcome.target.named.display(), settings::describe(change))
+        })
+        .collect();
+    if dropped.is_empty() {
+        return Ok(true);
+    }
+    let replace = if args.replace { " --replace" } else { "" };
+    let lost = format!("This changes or takes away what guards:\n{}", dropped.join("\n"));
+    human::confirms_if_attended(context, &lost, &format!("install{replace}"))
 }
 
 /// Says on stderr what may keep the guard from working.

@@ -20,6 +20,7 @@ pub mod check;
 pub mod explain;
 pub mod flush;
 mod generated;
+mod human;
 pub mod init;
 pub mod install;
 pub mod log;
@@ -189,21 +190,6 @@ pub fn one_line(text: &str, width: usize) -> String {
     let mut out: String = text.chars().take(width.saturating_sub(1)).collect();
     out.push('\u{2026}');
     out
-}
-
-/// Why what loosens may not be done here: it is for a human at a terminal.
-pub fn not_human() -> Option<String> {
-    if let Some(mark) = env::agent_mark() {
-        return Some(format!(
-            "{mark} says that an agent started this, and loosening is for humans: run it in a \
-             terminal of your own"
-        ));
-    }
-    let terminal =
-        io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
-    (!terminal).then(|| {
-        "loosening is for humans: run it in a terminal, without pipes or redirections".to_string()
-    })
 }
 
 /// Writes a file of the user's alone, so that it is there whole or not at all.

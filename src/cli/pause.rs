@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 
 use super::args::PauseArgs;
-use super::{Context, Exit, YELLOW, complain, not_human, print, write_private};
+use super::{Context, Exit, YELLOW, complain, human, print, write_private};
 use crate::pause::{self, LONGEST, Note};
 use crate::rule::reader::parse_duration;
 
@@ -24,8 +24,16 @@ pub fn run(context: &Context, args: &PauseArgs) -> Result<Exit> {
     if duration > LONGEST {
         bail!("`{}` is too long: a pause lasts 24h at most", args.duration);
     }
-    if let Some(why) = not_human() {
+    if let Some(why) = human::not_human() {
         complain(&format!("refused: {why}"));
+        return Ok(Exit::Found);
+    }
+    let lost = format!(
+        "For {} every call passes unguarded, in all projects and sessions (managed rules with \
+         `lock` aside).",
+        args.duration.trim()
+    );
+    if !human::confirms(context, &lost, &format!("pause {}", human::typeable(&args.duration)))? {
         return Ok(Exit::Found);
     }
     let note = Note::of(duration);

@@ -9,8 +9,8 @@ use anyhow::{Context as _, Result};
 use super::args::{Scope, UninstallArgs};
 use super::install::{by_program, diff, refuse, removed};
 use super::others::noted_elsewhere;
-use super::{Context, Exit, complain, print, scope, visible};
-use crate::env;
+use super::scope::Place;
+use super::{Context, Exit, complain, human, print, scope, visible};
 use crate::settings::record::Records;
 use crate::settings::{self, Error, Mode};
 
@@ -35,10 +35,10 @@ const OWN_STATE: &[&str] = &[
 /// Where a file cannot be edited; it is then untouched.
 pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
     scope::agent(&args.agent)?;
-    let mark = env::agent_mark();
+    let mark = human::agent();
     let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
     if args.purge && !mode.may_loosen {
-        return Ok(refuse(&"--purge takes journal, backups and trust", mark));
+        return Ok(refuse(&"--purge takes journal, backups and trust", mark.as_deref()));
     }
     let places = match args.scope {
         Some(scope) => vec![scope::place(context, scope)?],
@@ -47,6 +47,9 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
             .filter_map(|scope| scope::place(context, scope).ok())
             .collect(),
     };
+    if !args.dry_run && !agrees(context, args, &places)? {
+        return Ok(Exit::Found);
+    }
     let mut text = String::new();
     let mut failed = false;
     let mut found = false;
@@ -60,7 +63,7 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
         let bridges = read.map_or(0, |read| read.survey.bridge.len());
         let outcome = match settings::uninstall(&context.paths, &place.file, None, mode) {
             Ok(outcome) => outcome,
-            Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),
+            Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark.as_deref())),
             // One broken file must not keep the guard in the others.
             Err(error) => {
                 complain(&format!("error: {error}"));
@@ -144,6 +147,28 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
         return Ok(Exit::Failed);
     }
     if args.purge { purge(context, args.dry_run) } else { Ok(Exit::Ok) }
+}
+
+/// Does whoever is there agree to lose that?
+fn agrees(context: &Context, args: &UninstallArgs, places: &[Place]) -> Result<bool> {
+    let ours = |place: &&Place| {
+        let read = settings::read(&place.file);
+        read.map_or(true, |read| read.is_some_and(|read| read.survey.is_ours()))
+    };
+    let mut lost: Vec<String> = places
+        .iter()
+        .filter(ours)
+        .map(|place| format!("No call is judged any more by way of {}.", place.file.display()))
+        .collect();
+    if args.purge {
+        let state = context.paths.state.display();
+        lost.push(format!("The journal, the backups and what is trusted go: {state}."));
+    }
+    if lost.is_empty() {
+        return Ok(true);
+    }
+    let purge = if args.purge { " --purge" } else { "" };
+    human::confirms_if_attended(context, &lost.join("\n"), &format!("uninstall{purge}"))
 }
 
 /// Removes what is ours in the state directory, and the directory where nothing else is in it.

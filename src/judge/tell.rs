@@ -8,6 +8,7 @@ use crate::act::quote;
 use crate::engine::Match;
 use crate::files;
 use crate::rule::Text;
+use crate::trust;
 
 impl Judge<'_> {
     /// Plain texts for the model and the human, and variables for later commands.
@@ -20,13 +21,20 @@ impl Judge<'_> {
                 }
                 Some(Text::File(path)) => {
                     let path = Path::new(&self.world.place.project).join(path);
-                    match files::head(&path, LARGEST_CONTEXT as u64) {
+                    let root = Path::new(&self.world.place.project);
+                    // What a project names must be its own, links followed.
+                    let own = !one.rule.layer().is_project() || trust::stays_in(root, &path);
+                    let read = match own {
+                        true => files::head(&path, LARGEST_CONTEXT as u64)
+                            .map_err(|refusal| refusal.about(&path)),
+                        false => Err(format!("{} leads out of the project", path.display())),
+                    };
+                    match read {
                         Ok(bytes) => {
                             let text = String::from_utf8_lossy(&bytes).into_owned();
                             self.out.answer.context.push(text);
                         }
-                        Err(refusal) => {
-                            let why = refusal.about(&path);
+                        Err(why) => {
                             self.out.notes.push(format!("{}: {why}", one.rule.name()));
                         }
                     }

@@ -12,8 +12,25 @@ use serde_json::Value;
 
 pub const BIN: &str = env!("CARGO_BIN_EXE_hookctl");
 
-/// Runs what follows on a terminal of its own, with this process's stdin typed in.
-const PTY: &str = "import os,pty,sys\nsys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+/// Runs what follows on a terminal of its own, with this process's stdin typed in. It has no parents: an
+/// agent that runs these tests is not behind what they run.
+const ORPHAN: &str = "
+import os, pty, sys
+r, w = os.pipe()
+if os.fork():
+    os.close(w)
+    sys.exit(int(os.read(r, 16) or b'99'))
+os.setsid()
+if os.fork():
+    os._exit(0)
+code = os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:]))
+os.write(w, str(code).encode())
+os._exit(0)
+";
+
+/// The same as a child of whoever calls it.
+pub const PTY: &str =
+    "import os,pty,sys\nsys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
 
 pub struct World {
     dir: tempfile::TempDir,
@@ -83,7 +100,7 @@ impl World {
         path
     }
 
-    fn command(&self, program: &str) -> Command {
+    pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.project()).env("HOME", self.home());
         for name in hookctl::env::AGENT_MARKS {
@@ -116,12 +133,12 @@ impl World {
 
     pub fn on_terminal_with(&self, args: &[&str], typed: &str, env: &[(&str, &str)]) -> Done {
         let mut command = self.command("python3");
-        command.args(["-c", PTY, BIN]).args(args).envs(env.iter().copied());
+        command.args(["-c", ORPHAN, BIN]).args(args).envs(env.iter().copied());
         finish(command, typed.as_bytes())
     }
 }
 
-fn finish(mut command: Command, stdin: &[u8]) -> Done {
+pub fn finish(mut command: Command, stdin: &[u8]) -> Done {
     let mut child = command.spawn().unwrap();
     // Who does not read is no failure of ours.
     let _ = child.stdin.take().unwrap().write_all(stdin);

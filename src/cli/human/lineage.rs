@@ -1,0 +1,349 @@
+//! Where a process comes from: its parents, the leader of its session and whoever holds its terminal,
+//! and whether an agent is among them.
+
+use super::process::{self, Process};
+use crate::env;
+
+/// How many processes are looked at.
+const MOST: usize = 512;
+
+/// The programs of agents, as their processes are called. An editor whose agent types into the same
+/// terminals as the human is one.
+const AGENTS: &[&str] = &[
+    "aider",
+    "amp",
+    "antigravity",
+    "auggie",
+    "claude",
+    "claude-code",
+    "cline",
+    "codebuff",
+    "codex",
+    "copilot",
+    "crush",
+    "cursor",
+    "cursor-agent",
+    "devin",
+    "droid",
+    "forge",
+    "gemini",
+    "gemini-cli",
+    "goose",
+    "grok",
+    "iflow",
+    "interpreter",
+    "junie",
+    "kilo",
+    "kilocode",
+    "kimi",
+    "kiro",
+    "kiro-cli",
+    "kiro-cli-chat",
+    "opencode",
+    "openhands",
+    "plandex",
+    "qchat",
+    "qodercli",
+    "qwen",
+    "qwen-code",
+    "rovodev",
+    "swe-agent",
+    "trae-cli",
+    "vibe",
+    "warp-agent",
+    "windsurf",
+];
+
+/// Directories of packages that are agents: these names follow each other in a path.
+const PACKAGES: &[&[&str]] = &[
+    &["@anthropic-ai", "claude-code"],
+    &["@anthropic-ai", "claude-agent-sdk"],
+    &["@augmentcode", "auggie"],
+    &["@github", "copilot"],
+    &["@github", "copilot-cli"],
+    &["@google", "gemini-cli"],
+    &["@kilocode", "cli"],
+    &["@openai", "codex"],
+    &["@qwen-code", "qwen-code"],
+    &["@sourcegraph", "amp"],
+    &["claude", "versions"],
+    &["claude_agent_sdk", "_bundled"],
+    &["cursor-agent", "versions"],
+    &["node_modules", "cline"],
+    &["node_modules", "codebuff"],
+    &["node_modules", "opencode-ai"],
+];
+
+/// Programs whose first operand is the program that runs.
+const INTERPRETERS: &[&str] = &[
+    "ash", "bash", "bun", "dash", "deno", "fish", "ksh", "node", "nodejs", "npx", "pnpm", "pypy",
+    "python", "ruby", "sh", "tsx", "uv", "uvx", "zsh",
+];
+
+/// Where terminals and logins of humans come from.
+const TERMINALS: &[&str] = &[
+    "agetty",
+    "alacritty",
+    "code",
+    "codium",
+    "contour",
+    "dropbear",
+    "foot",
+    "getty",
+    "ghostty",
+    "gnome-terminal-",
+    "gnome-terminal-server",
+    "iTerm2",
+    "iTermServer",
+    "idea",
+    "init-login",
+    "kgx",
+    "kitty",
+    "konsole",
+    "login",
+    "lxterminal",
+    "mate-terminal",
+    "mosh-server",
+    "ptyxis",
+    "ptyxis-agent",
+    "rio",
+    "rxvt",
+    "sshd",
+    "sshd-session",
+    "st",
+    "Terminal",
+    "terminator",
+    "tilix",
+    "urxvt",
+    "warp-terminal",
+    "wezterm",
+    "wezterm-gui",
+    "WindowsTerminal",
+    "xfce4-terminal",
+    "xterm",
+    "yakuake",
+    "zed-editor",
+];
+
+/// Where the walk ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// At a terminal or a login.
+    Human,
+    /// At a process that tells nothing: its name.
+    Unknown(String),
+}
+
+/// What is known of where a process comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Lineage {
+    /// What says that an agent is behind it.
+    pub(super) agent: Option<String>,
+    /// Where the parents end.
+    pub(super) origin: Origin,
+}
+
+impl Lineage {
+    /// That of this process.
+    pub(super) fn of_this() -> Lineage {
+        Lineage::of(std::process::id(), &process::look, &process::beside(std::process::id()))
+    }
+
+    /// That of a process. `beside` are processes that it belongs to and may not descend from: the leader of
+    /// its session, the holder of its terminal.
+    fn of(start: u32, look: &dyn Fn(u32) -> Option<Process>, beside: &[u32]) -> Lineage {
+        let mut seen = Vec::new();
+        let mut origin = Origin::Unknown("nothing is known of its parents".into());
+        for (at, first) in std::iter::once(&start).chain(beside).enumerate() {
+            let mut next = Some(*first);
+            while let Some(pid) = next.filter(|pid| *pid > 0 && !seen.contains(pid)) {
+                if seen.len() >= MOST {
+                    break;
+                }
+                seen.push(pid);
+                let Some(process) = look(pid) else { break };
+                // What this process is, its caller has looked at.
+                if pid != start
+                    && let Some(agent) = of_agent(&process, at == 0)
+                {
+                    return Lineage { agent: Some(agent), origin };
+                }
+                if origin != Origin::Human {
+                    origin = match is_any(&process.names, TERMINALS) {
+                        Some(_) => Origin::Human,
+                        None if at == 0 => {
+                            Origin::Unknown(format!("they end at {}", named(&process)))
+                        }
+                        None => origin,
+                    };
+                }
+                next = Some(process.parent);
+            }
+        }
+        Lineage { agent: None, origin }
+    }
+}
+
+/// What says that the process is an agent, or works for one.
+fn of_agent(process: &Process, is_parent: bool) -> Option<String> {
+    let kin = if is_parent { "the parent process" } else { "the terminal's process" };
+    if let Some(name) = is_any(&process.names, AGENTS).or_else(|| script_of(process)) {
+        return Some(format!("{kin} {name} (PID {})", process.pid));
+    }
+    if process.paths().any(is_package) {
+        return Some(format!("{kin} {}", named(process)));
+    }
+    let mark = env::AGENT_MARKS.iter().find(|mark| process.variables.iter().any(|v| v == *mark))?;
+    Some(format!("{mark} in the environment of {kin} {}", named(process)))
+}
+
+fn named(process: &Process) -> String {
+    let name = process.names.first().map_or("?", String::as_str);
+    format!("{} (PID {})", super::typeable(name), process.pid)
+}
+
+/// The name of the list that one of these is.
+fn is_any(names: &[String], list: &[&'static str]) -> Option<&'static str> {
+    let of = |name: &String| {
+        let stem = stem(name);
+        list.iter().copied().find(|known| {
+            stem.eq_ignore_ascii_case(known) || is_built_for(&stem.to_ascii_lowercase(), known)
+        })
+    };
+    names.iter().find_map(of)
+}
+
+/// The name without its directory, a login shell's dash and the ends of programs and scripts.
+fn stem(name: &str) -> &str {
+    let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let base = base.strip_prefix('-').unwrap_or(base);
+    let ends =
+        [".exe", ".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".cmd", ".AppImage", "-wrapped"];
+    let base = base.strip_prefix('.').filter(|rest| rest.ends_with("-wrapped")).unwrap_or(base);
+    ends.iter().find_map(|end| base.strip_suffix(end)).unwrap_or(base)
+}
+
+/// `codex-x86_64-unknown-linux-musl`, `claude-linux-x64`; a process's short name may end within.
+fn is_built_for(name: &str, program: &str) -> bool {
+    const PLATFORMS: &[&str] = &["linux", "darwin", "win32", "x86_64", "aarch64", "x64", "arm64"];
+    let rest = name.strip_prefix(program).and_then(|rest| rest.strip_prefix(['-', '_', '.']));
+    rest.is_some_and(|rest| PLATFORMS.iter().any(|platform| rest.starts_with(platform)))
+}
+
+/// The agent whose script an interpreter runs.
+fn script_of(process: &Process) -> Option<&'static str> {
+    let program = process.args.first()?;
+    let interprets = |name: &str| {
+        let name = stem(name).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        INTERPRETERS.contains(&name)
+    };
+    if !interprets(program) && !process.names.iter().any(|name| interprets(name)) {
+        return None;
+    }
+    // What stands behind an option may be its value, and the script the word behind that.
+    let words: Vec<&String> = process.args.iter().skip(1).take(8).collect();
+    let first = words.iter().position(|word| !word.starts_with('-'))?;
+    let option = first.checked_sub(1).map_or("", |at| words[at].as_str());
+    if matches!(option, "-c" | "-e" | "-p" | "-ic" | "-lc") {
+        return None;
+    }
+    let most = if option.is_empty() { 1 } else { 2 };
+    let words: Vec<String> =
+        words[first..].iter().take(most).map(|word| word.to_string()).collect();
+    is_any(&words, AGENTS)
+}
+
+fn is_package(path: &str) -> bool {
+    let parts: Vec<&str> = path.split(['/', '\\']).collect();
+    PACKAGES.iter().any(|package| parts.windows(package.len()).any(|window| window == *package))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(pid: u32, parent: u32, line: &str) -> Process {
+        let args: Vec<String> = line.split(' ').map(String::from).collect();
+        let names = vec![stem(&args[0]).chars().take(15).collect()];
+        Process { pid, parent, names, args, ..Process::default() }
+    }
+
+    fn agent_of(lines: &[&str]) -> Option<String> {
+        let all: Vec<Process> =
+            (1..).zip(lines).map(|(pid, line)| process(pid, pid.saturating_sub(1), line)).collect();
+        let look = |pid: u32| all.iter().find(|one| one.pid == pid).cloned();
+        Lineage::of(lines.len() as u32, &look, &[]).agent
+    }
+
+    #[test]
+    fn agents_are_known_by_name_package_and_script() {
+        for line in [
+            "claude",
+            "/home/x/.local/share/claude/versions/2.1.329",
+            "node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js --resume",
+            "node --no-warnings /usr/local/bin/gemini",
+            "bun /x/node_modules/opencode-ai/bin/run",
+            "codex",
+            "/opt/codex-x86_64-unknown-linux-musl exec",
+            "copilot",
+            "/home/x/.local/share/cursor-agent/versions/1/node x.js",
+            "python3.12 -m aider",
+            "/usr/bin/python3 /home/x/.local/bin/aider",
+            "sh /opt/claude",
+            "goose session",
+            "C:\\x\\claude.exe",
+            "Claude",
+            "kiro-cli chat",
+            "windsurf",
+            "droid",
+            "amp",
+            "qwen",
+        ] {
+            assert!(
+                agent_of(&["sshd", "bash", line, "script -c x", "sh -c x", "hookctl"]).is_some(),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn others_are_not() {
+        for line in [
+            "-bash",
+            "bash /home/claude/bin/x.sh",
+            "vim claude.md",
+            "bash -c claude",
+            "make claude",
+            "node /srv/app.js claude codex",
+            "python3 -m http.server",
+            "claudette",
+            "code",
+            "/home/codex/bin/tool",
+        ] {
+            assert_eq!(agent_of(&["sshd", line, "hookctl"]), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_walk_ends_on_loops_and_says_where() {
+        let look = |pid: u32| Some(process(pid, if pid == 9 { 7 } else { pid + 1 }, "bash"));
+        let lineage = Lineage::of(7, &look, &[]);
+        assert_eq!(lineage.agent, None);
+        assert!(matches!(lineage.origin, Origin::Unknown(_)));
+        let look = |pid: u32| Some(process(pid, pid - 1, if pid == 2 { "sshd" } else { "bash" }));
+        assert_eq!(Lineage::of(5, &look, &[]).origin, Origin::Human);
+    }
+
+    #[test]
+    fn marks_and_holders_of_the_terminal_count() {
+        let mut marked = process(3, 1, "tmux: server");
+        marked.variables = vec!["PATH".into(), "CLAUDECODE".into()];
+        let all =
+            [process(5, 1, "hookctl"), marked, process(4, 2, "node x"), process(2, 1, "codex")];
+        let look = |pid: u32| all.iter().find(|one| one.pid == pid).cloned();
+        assert_eq!(Lineage::of(5, &look, &[]).agent, None);
+        let server = Lineage::of(5, &look, &[3]).agent.unwrap();
+        assert!(server.starts_with("CLAUDECODE in the environment of the terminal's"), "{server}");
+        assert!(Lineage::of(5, &look, &[4]).agent.unwrap().contains("codex (PID 2)"));
+    }
+}

@@ -1,0 +1,245 @@
+//! What a human reads before trusting a project's file: everything in it that will hold, in its own words,
+//! and the programs that are pinned.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::super::{BOLD, Context, FAINT, RED, YELLOW, short, visible};
+use crate::config::Source;
+use crate::effect::program::packed;
+use crate::rule::condition::KEYS;
+use crate::rule::{Redact, Rule, Text};
+use crate::trust::Entry;
+use crate::verdict::Verb;
+
+/// How deep tables are shown.
+const DEEPEST: usize = 16;
+
+/// A line for people: what it is about, how grave that is, its text.
+type Line = (&'static str, u8, String);
+
+/// What a human has to know before saying yes.
+pub(super) fn show(context: &Context, source: &Source, entry: &Entry) -> String {
+    let mut out = String::new();
+    let name = short(context, &source.path);
+    let _ = writeln!(out, "{}", context.paint(BOLD, &name));
+    let (table, _) = DeTable::parse_recoverable(&source.text);
+    let file = File { text: &source.text, table: table.get_ref() };
+    let (tightens, waiting): (Vec<&Rule>, Vec<&Rule>) =
+        source.file.rules.iter().map(AsRef::as_ref).partition(|rule: &&Rule| rule.only_tightens());
+    for rule in &waiting {
+        show_rule(context, &file, rule, &mut out);
+    }
+    let others = file.others();
+    for (head, note, keys) in &others {
+        let note =
+            if note.is_empty() { String::new() } else { format!("  {}", context.paint(RED, note)) };
+        let _ = writeln!(out, "\n  {}{note}", context.paint(BOLD, &visible(head)));
+        for key in keys {
+            let _ = writeln!(out, "    {}", visible(key).replace('\n', "\n      "));
+        }
+    }
+    if waiting.is_empty() && others.is_empty() {
+        out.push_str("\n  nothing to approve: its rules only deny or ask, and hold already\n");
+    }
+    if !tightens.is_empty() {
+        let _ = writeln!(out, "\n  {} more only deny or ask, and hold in any case", tightens.len());
+        for rule in &tightens {
+            show_rule(context, &file, rule, &mut out);
+        }
+    }
+    show_pins(context, entry, &mut out);
+    out.push('\n');
+    out
+}
+
+fn show_rule(context: &Context, file: &File<'_>, rule: &Rule, out: &mut String) {
+    let head = format!("[rule.{}]  line {}", rule.id, rule.line);
+    let _ = writeln!(out, "\n  {}", context.paint(BOLD, &head));
+    let conditions = file.conditions(&rule.id).into_iter().map(|text| ("where", FAINT, text));
+    for (what, sgr, text) in conditions.chain(consequences(rule)) {
+        let what = context.paint(sgr, &format!("{what:<12}"));
+        let indent = format!("\n    {:<12} ", "");
+        let _ = writeln!(out, "    {what} {}", visible(&text).replace('\n', &indent));
+    }
+}
+
+fn show_pins(context: &Context, entry: &Entry, out: &mut String) {
+    let path = |path: &str| short(context, Path::new(path));
+    for (name, hash) in &entry.programs {
+        let _ = writeln!(
+            out,
+            "\n  with the program {} as it is now (sha256 {})",
+            path(name),
+            &hash[..16]
+        );
+    }
+    for (name, real) in &entry.links {
+        let _ = writeln!(out, "\n  as long as {} leads to {}", path(name), path(real));
+    }
+    for one in &entry.listings {
+        let names =
+            one.names.as_ref().map_or(String::new(), |names| format!("/{}", visible(names)));
+        let _ = writeln!(out, "\n  with all of {}{names} as it is now", path(&one.dir));
+    }
+    for name in &entry.absent {
+        let _ = writeln!(out, "\n  as long as there is no {}", path(name));
+    }
+    if !entry.unpinned.is_empty() {
+        let head = "NOT PINNED: this may change later, and nobody is asked again";
+        let _ = writeln!(out, "\n  {}", context.paint(RED, head));
+        for what in &entry.unpinned {
+            let _ =
+                writeln!(out, "    {}", context.paint(RED, &visible(what).replace('\n', "\n    ")));
+        }
+    }
+    if !entry.programs.is_empty() || !entry.listings.is_empty() {
+        out.push_str("\n  What these programs run or read in turn is not pinned.\n");
+    }
+}
+
+/// The file as it is written.
+struct File<'a> {
+    text: &'a str,
+    table: &'a DeTable<'a>,
+}
+
+impl File<'_> {
+    /// When the rule holds, as its file says it.
+    fn conditions(&self, id: &str) -> Vec<String> {
+        let condition = |key: &str| {
+            matches!(
+                key,
+                "on" | "unless"
+                    | "limit"
+                    | "mode"
+                    | "severity"
+                    | "certainty"
+                    | "repeat"
+                    | "otherwise"
+            ) || KEYS.iter().any(|(condition, _)| *condition == key)
+        };
+        let rules = self.table.iter().filter(|(key, _)| key.get_ref() == "rule");
+        let rules = rules.filter_map(|(_, value)| value.get_ref().as_table());
+        let bodies = rules.flat_map(|rules| rules.iter()).filter(|(key, _)| key.get_ref() == id);
+        let keys = bodies.filter_map(|(_, body)| body.get_ref().as_table()).flat_map(|b| b.iter());
+        let mut out = Vec::new();
+        for (key, value) in keys.filter(|(key, _)| condition(key.get_ref())) {
+            self.lines(key.get_ref(), value, &mut out);
+        }
+        out
+    }
+
+    /// What stands beside the rules and counts once the file is trusted: head, note and keys of each.
+    fn others(&self) -> Vec<(String, &'static str, Vec<String>)> {
+        let mut out = Vec::new();
+        for (key, value) in self.table {
+            let name = key.get_ref().as_ref();
+            match (name, value.get_ref().as_table()) {
+                ("rule" | "test", _) => {}
+                ("program" | "remote", Some(tables)) => {
+                    for (of, body) in tables {
+                        let note = match name {
+                            "remote" => "whole events are sent there",
+                            _ if packed::find(of.get_ref()).is_some() => "replaces what ships",
+                            _ => "",
+                        };
+                        let mut keys = Vec::new();
+                        self.lines("", body, &mut keys);
+                        out.push((format!("[{name}.{}]", of.get_ref()), note, keys));
+                    }
+                }
+                (_, table) => {
+                    let mut keys = Vec::new();
+                    self.lines(if table.is_some() { "" } else { name }, value, &mut keys);
+                    out.push((format!("[{name}]"), "", keys));
+                }
+            }
+        }
+        out
+    }
+
+    /// A line for each key of the value, as it is written.
+    fn lines(&self, name: &str, value: &Spanned<DeValue<'_>>, out: &mut Vec<String>) {
+        let mut left = vec![(name.to_string(), value, 0)];
+        while let Some((name, value, depth)) = left.pop() {
+            let written = self.text.get(value.span()).unwrap_or_default();
+            let below = |key: &str| match name.as_str() {
+                "" => key.to_string(),
+                name => format!("{name}.{key}"),
+            };
+            match value.get_ref() {
+                // An inline table is its own text; that of another is only its head.
+                DeValue::Table(table) if !written.starts_with('{') && depth < DEEPEST => {
+                    for (key, value) in table.iter().rev() {
+                        left.push((below(key.get_ref()), value, depth + 1));
+                    }
+                }
+                DeValue::Array(items) if written.starts_with("[[") && depth < DEEPEST => {
+                    for (at, item) in items.iter().enumerate().rev() {
+                        left.push((format!("{name}[{at}]"), item, depth + 1));
+                    }
+                }
+                _ => out.push(format!("{name} = {written}")),
+            }
+        }
+    }
+}
+
+/// What a rule would run or loosen: a word and a text each.
+fn consequences(rule: &Rule) -> Vec<Line> {
+    let mut out = Vec::new();
+    match &rule.verdict {
+        Some((Verb::Allow, reason)) => {
+            out.push(("allows", RED, format!("without a question: {}", reason.source())));
+        }
+        Some((verb, reason)) => out.push((verb.name(), YELLOW, reason.source().to_string())),
+        None => {}
+    }
+    let mut run = |what, command: &Option<crate::rule::Command>| {
+        if let Some(command) = command {
+            out.push((what, RED, command.script.source().to_string()));
+        }
+    };
+    run("runs", &rule.run);
+    run("asks script", &rule.hook);
+    run("runs", &rule.conditions.when.run);
+    run("runs", &rule.unless.as_ref().and_then(|unless| unless.when.run.clone()));
+    for (what, text) in [("tells model", &rule.context), ("notifies", &rule.notify)] {
+        match text {
+            Some(Text::Run(command)) => {
+                out.push(("runs", RED, command.script.source().to_string()));
+                out.push((what, YELLOW, "what that prints".into()));
+            }
+            Some(Text::File(path)) => {
+                out.push((what, YELLOW, format!("the file {}", path.display())))
+            }
+            Some(Text::Plain(text)) => out.push((what, YELLOW, text.source().to_string())),
+            None => {}
+        }
+    }
+    for (field, template) in &rule.rewrite {
+        out.push(("rewrites", YELLOW, format!("{} = {}", field.join("."), template.source())));
+    }
+    for (field, template) in &rule.replace {
+        out.push(("replaces", YELLOW, format!("{} = {}", field.join("."), template.source())));
+    }
+    match &rule.redact {
+        Some(Redact::Secrets) => out.push(("redacts", YELLOW, "secrets".into())),
+        Some(Redact::Patterns(all)) => {
+            let all: Vec<&str> = all.iter().map(|regex| regex.source.as_str()).collect();
+            out.push(("redacts", YELLOW, all.join(", ")));
+        }
+        None => {}
+    }
+    for (name, value) in &rule.env {
+        out.push(("sets", YELLOW, format!("{name}={}", value.source())));
+    }
+    if let Some(server) = &rule.remote {
+        out.push(("sends to", RED, format!("[remote.{server}] the whole event")));
+    }
+    out
+}

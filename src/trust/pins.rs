@@ -1,0 +1,430 @@
+//! What a trusted file's commands run, named so that a change of it is seen: the analysis of calls reads each
+//! script, and what it would execute or interpret is pinned. What cannot be named is said.
+
+use std::path::{Path, PathBuf};
+
+use super::{Entry, Listing, hash_of, listing_of};
+use crate::act;
+use crate::effect::{self, Analysis, Extent, Grade, Place, Source, SubCommand, Target, Word};
+use crate::env;
+use crate::rule::file::RuleFile;
+use crate::rule::{Command, Text, glob};
+
+/// Programs that run the file that they are given first.
+const RUNNERS: &[&str] = &[
+    ".",
+    "ash",
+    "bash",
+    "bun",
+    "busybox",
+    "dash",
+    "deno",
+    "expect",
+    "fish",
+    "groovy",
+    "guile",
+    "java",
+    "julia",
+    "ksh",
+    "lua",
+    "luajit",
+    "make",
+    "gmake",
+    "mksh",
+    "node",
+    "nodejs",
+    "osascript",
+    "perl",
+    "php",
+    "pwsh",
+    "pypy",
+    "python",
+    "rscript",
+    "Rscript",
+    "ruby",
+    "run-parts",
+    "sh",
+    "source",
+    "tclsh",
+    "ts-node",
+    "tsx",
+    "uv",
+    "uvx",
+    "wish",
+    "yash",
+    "zsh",
+];
+
+/// Programs that do what files of the project tell them, and these files.
+const RECIPES: &[(&[&str], &[&str])] = &[
+    (&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"]),
+    (&["npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx"], &["package.json"]),
+    (&["just"], &["justfile", "Justfile", ".justfile"]),
+    (&["task"], &["Taskfile.yml", "Taskfile.yaml"]),
+    (&["cargo"], &["Cargo.toml", "build.rs", ".cargo/config.toml"]),
+    (&["go"], &["go.mod"]),
+    (&["rake"], &["Rakefile"]),
+    (&["bundle"], &["Gemfile"]),
+    (&["composer"], &["composer.json"]),
+    (&["deno"], &["deno.json", "deno.jsonc"]),
+    (
+        &["gradle", "gradlew"],
+        &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
+    ),
+    (&["mvn", "mvnw"], &["pom.xml"]),
+    (
+        &["pytest", "tox", "nox", "poetry", "hatch", "uv", "uvx"],
+        &["pyproject.toml", "conftest.py", "tox.ini", "noxfile.py"],
+    ),
+    (&["cmake", "ctest"], &["CMakeLists.txt"]),
+    (
+        &[
+            "bazel",
+            "mise",
+            "nix",
+            "nx",
+            "turbo",
+            "pre-commit",
+            "lefthook",
+            "husky",
+            "eslint",
+            "jest",
+            "vitest",
+        ],
+        &[],
+    ),
+];
+
+/// Where the system's own programs are: the project has no part in them.
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/sbin",
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/opt",
+    "/nix",
+    "/snap",
+    "/System",
+    "/Library",
+    "/dev",
+    "/proc",
+    "/etc",
+    "/run/current-system",
+];
+
+/// Adds what the file's commands run, as it is now.
+pub(super) fn pin(root: &Path, file: &RuleFile, entry: &mut Entry) {
+    let mut pins = Pins { root, entry };
+    for rule in &file.rules {
+        for command in rule.commands() {
+            pins.command(command);
+        }
+        for text in [&rule.context, &rule.notify].into_iter().flatten() {
+            if let Text::File(path) = text {
+                pins.context(path);
+            }
+        }
+    }
+}
+
+/// Does the path, links followed, lie in the project?
+pub fn stays_in(root: &Path, path: &Path) -> bool {
+    match (root.canonicalize(), path.canonicalize()) {
+        (Ok(root), Ok(path)) => path.starts_with(root),
+        // What is not there leads nowhere.
+        _ => clean(path).starts_with(root),
+    }
+}
+
+/// The path without `.` and `..`, which the disk is not asked about.
+fn clean(path: &Path) -> PathBuf {
+    PathBuf::from(effect::path::normalise(&path.to_string_lossy()))
+}
+
+struct Pins<'a> {
+    root: &'a Path,
+    entry: &'a mut Entry,
+}
+
+/// How a file is used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It is run or interpreted.
+    Run,
+    /// A program gets it, and may run it.
+    Given,
+}
+
+impl Pins<'_> {
+    fn command(&mut self, command: &Command) {
+        let root = self.root.to_string_lossy().into_owned();
+        let (script, _) = command.script.script(&|_| None);
+        let script = act::with_base(&script, self.root);
+        let text = format!("CLAUDE_PROJECT_DIR={}\n{script}", act::quote(&root));
+        let home = env::get(env::HOME).unwrap_or_default();
+        let place = Place { cwd: root.clone(), project: root, home, ..Place::default() };
+        let analysis = effect::shell::analyse(&text, &place);
+        // A shell that reads its commands from elsewhere runs what the others read.
+        let fed = analysis.commands.iter().any(|one| one.name == "eval" || is_fed(one));
+        for effect in &analysis.effects {
+            let command = effect.command.and_then(|at| analysis.commands.get(at));
+            match (effect.word, &effect.path, effect.grade) {
+                (Word::Read, Some(target), grade) if grade != Grade::Unknown => {
+                    if let Some(usage) = usage(effect, command, fed) {
+                        self.target(target, usage);
+                    }
+                }
+                (Word::PipeToInterpreter, ..) | (Word::Execute | Word::Code, _, Grade::Unknown) => {
+                    let part = text.get(effect.span.clone()).filter(|part| !part.is_empty());
+                    self.unpinned(format!(
+                        "`{}`: what it runs is known only then",
+                        part.unwrap_or(&script)
+                    ));
+                }
+                _ => {}
+            }
+        }
+        for one in &analysis.commands {
+            self.recipe(one);
+            self.module(one);
+            self.globbed(one);
+            self.bare(one, &analysis, &script);
+        }
+    }
+
+    fn unpinned(&mut self, what: String) {
+        self.entry.unpinned.insert(what);
+    }
+
+    fn target(&mut self, target: &Target, usage: Use) {
+        let path = PathBuf::from(&target.lexical);
+        if is_system(&path) {
+            return;
+        }
+        match target.extent {
+            Extent::Exact if path.is_dir() && usage == Use::Run => self.listing(&path, None),
+            Extent::Exact if !path.is_dir() => self.file(&path, usage),
+            Extent::Glob if usage == Use::Run => match (path.parent(), path.file_name()) {
+                (Some(dir), Some(name)) if !glob::is_glob(&dir.to_string_lossy()) => {
+                    self.listing(dir, Some(name.to_string_lossy().into_owned()));
+                }
+                _ => self
+                    .unpinned(format!("{}: its directories are found only then", path.display())),
+            },
+            Extent::Exact | Extent::Glob => {}
+            _ if usage == Use::Run => self.listing(&path, None),
+            _ => {}
+        }
+    }
+
+    /// A file, and where it leads; that there is none is as much as its content.
+    fn file(&mut self, path: &Path, usage: Use) {
+        let Some(name) = path.to_str() else {
+            return self.unpinned(format!("{}: its name is not valid Unicode", path.display()));
+        };
+        let Ok(real) = path.canonicalize() else {
+            if usage == Use::Run {
+                self.entry.absent.insert(name.to_string());
+            }
+            return;
+        };
+        let inner = path.starts_with(self.root);
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.to_path_buf());
+        let expected =
+            path.strip_prefix(self.root).map_or(path.to_path_buf(), |rest| root.join(rest));
+        if real != expected {
+            self.entry.links.insert(name.to_string(), real.to_string_lossy().into_owned());
+            if inner && !real.starts_with(&root) && !is_system(&real) {
+                self.entry.leads_out.push(format!("{name} -> {}", real.display()));
+            }
+        }
+        if is_system(&real) {
+            return;
+        }
+        match hash_of(&real) {
+            Some(hash) => drop(self.entry.programs.insert(name.to_string(), hash)),
+            None => self.unpinned(format!("{name}: it cannot be read, or is too large")),
+        }
+    }
+
+    fn listing(&mut self, dir: &Path, names: Option<String>) {
+        let (Some(path), false) = (dir.to_str(), dir == self.root && names.is_none()) else {
+            return self.unpinned(format!("{}: all that is in it", dir.display()));
+        };
+        match listing_of(dir, names.as_deref()) {
+            Some(hash) => {
+                let one = Listing { dir: path.to_string(), names, hash };
+                if !self.entry.listings.contains(&one) {
+                    self.entry.listings.push(one);
+                }
+            }
+            None => self.unpinned(format!("{path}: what is in it cannot be read, or is too much")),
+        }
+    }
+
+    /// The files that tell a build what to do; what they name in turn is not pinned.
+    fn recipe(&mut self, command: &SubCommand) {
+        let Some((_, files)) =
+            RECIPES.iter().find(|(names, _)| names.contains(&command.name.as_str()))
+        else {
+            return;
+        };
+        let dir = command.dir.as_ref().map_or(self.root.to_path_buf(), PathBuf::from);
+        let named = command.options.iter().any(|opt| matches!(opt.name.as_str(), "-f" | "--file"));
+        for file in files.iter().filter(|_| !named && !is_system(&dir)) {
+            self.file(&dir.join(file), Use::Run);
+        }
+        self.unpinned(format!("`{}`: what the project's files make it run", command.name));
+    }
+
+    /// What a glob names is another file as soon as somebody adds one.
+    fn globbed(&mut self, command: &SubCommand) {
+        let first = command.operands.first().and_then(|at| command.args.get(*at));
+        let first = first.filter(|_| is_runner(&command.name));
+        for arg in std::iter::once(&command.word).chain(first).filter(|arg| arg.glob) {
+            let (Some(text), Some(dir)) = (&arg.text, &command.dir) else { continue };
+            let lexical = effect::path::join(dir, text);
+            let target = Target { resolved: lexical.clone(), lexical, extent: Extent::Glob };
+            self.target(&target, Use::Run);
+        }
+    }
+
+    /// `python -m x` takes the project's own module before any other.
+    fn module(&mut self, command: &SubCommand) {
+        let python = base_name(&command.name) == "python" || base_name(&command.name) == "pypy";
+        if python
+            && command
+                .args
+                .iter()
+                .any(|arg| arg.text.as_deref().is_some_and(|t| t.starts_with("-m")))
+        {
+            self.unpinned(format!(
+                "`{} -m`: a module that the project may bring along",
+                command.name
+            ));
+        }
+        let first = command.operands.first().and_then(|at| command.args.get(*at));
+        if is_runner(&command.name) && first.is_some_and(|arg| arg.text.is_none()) {
+            self.unpinned(format!("`{}`: the file that it runs is known only then", command.name));
+        }
+    }
+
+    /// A bare name is looked for in the project where PATH leads there.
+    fn bare(&mut self, command: &SubCommand, analysis: &Analysis, script: &str) {
+        let Some(name) = command.word.text.as_deref().filter(|w| !w.is_empty() && !w.contains('/'))
+        else {
+            return;
+        };
+        let dir = command.dir.as_ref().map_or(self.root.to_path_buf(), PathBuf::from);
+        let mut dirs = Vec::new();
+        if analysis.environment.iter().any(|name| name == "PATH") || script.contains("PATH=") {
+            for value in values_of_path(script) {
+                self.directories(&value, &dir, &mut dirs);
+            }
+        }
+        let inherited = env::get(env::PATH).unwrap_or_default();
+        let of_project = |one: &PathBuf| one.starts_with(self.root);
+        dirs.extend(inherited.split(':').map(|one| dir.join(one)).filter(of_project));
+        for dir in dirs {
+            let path = dir.join(name);
+            self.file(&clean(&path), Use::Run);
+            if path.is_file() {
+                break;
+            }
+        }
+    }
+
+    /// The directories of a PATH that a script sets.
+    fn directories(&mut self, value: &str, dir: &Path, out: &mut Vec<PathBuf>) {
+        let home = env::get(env::HOME).unwrap_or_default();
+        for part in value.split(':') {
+            if matches!(part, "$PATH" | "${PATH}" | "${PATH-}") {
+                continue;
+            }
+            let mut text = part
+                .replace("${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR")
+                .replace("${PWD}", "$PWD")
+                .replace("${HOME}", "$HOME");
+            text = text.replace("$CLAUDE_PROJECT_DIR", &self.root.to_string_lossy());
+            text = text.replace("$PWD", &dir.to_string_lossy()).replace("$HOME", &home);
+            if let Some(rest) = text.strip_prefix('~') {
+                text = format!("{home}{rest}");
+            }
+            if text.contains(['$', '`', '*']) {
+                self.unpinned(format!("PATH={value}: where it leads is known only then"));
+            } else if !is_system(Path::new(&text)) {
+                out.push(dir.join(text));
+            }
+        }
+    }
+
+    /// A file that is told to the model: its content may change, but it is the project's.
+    fn context(&mut self, path: &Path) {
+        let path = self.root.join(path);
+        if !stays_in(self.root, &path) {
+            self.entry.leads_out.push(path.display().to_string());
+        }
+    }
+}
+
+/// How the command uses what it reads; None = as data.
+fn usage(effect: &effect::Effect, command: Option<&SubCommand>, fed: bool) -> Option<Use> {
+    if fed || effect.source == Source::Program {
+        return Some(Use::Run);
+    }
+    let command = command?;
+    if is_runner(&command.name) {
+        let span = |at: &usize| command.args.get(*at).map(|arg| arg.span.clone());
+        let place = command.operands.iter().position(|at| {
+            span(at).is_some_and(|span| {
+                span.contains(&effect.span.start) && effect.span.end <= span.end
+            })
+        });
+        return Some(if place.unwrap_or(0) == 0 { Use::Run } else { Use::Given });
+    }
+    (!command.transparent).then_some(Use::Given)
+}
+
+/// Does it run what it reads from its standard input?
+fn is_fed(command: &SubCommand) -> bool {
+    is_runner(&command.name)
+        && command.operands.is_empty()
+        && !command.options.iter().any(|opt| matches!(opt.name.as_str(), "-c" | "-e" | "-m" | "-f"))
+}
+
+fn is_runner(name: &str) -> bool {
+    RUNNERS.contains(&name) || RUNNERS.contains(&base_name(name))
+}
+
+/// `python3.12` is python.
+fn base_name(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+fn is_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|dir| path.starts_with(dir))
+}
+
+/// What a script sets PATH to, without quotes.
+fn values_of_path(script: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for (at, _) in script.match_indices("PATH=") {
+        let before = script[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+            continue;
+        }
+        let mut value = String::new();
+        let mut quote = None;
+        for c in script[at + 5..].chars() {
+            match (quote, c) {
+                (None, '"' | '\'') => quote = Some(c),
+                (Some(open), c) if open == c => quote = None,
+                (None, c) if c.is_whitespace() || ";&|)".contains(c) => break,
+                _ => value.push(c),
+            }
+        }
+        out.push(value);
+    }
+    out
+}

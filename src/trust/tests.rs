@@ -1,0 +1,207 @@
+use super::*;
+use crate::rule::Layer;
+use crate::rule::file;
+
+/// A rule with that script, read from the project's file.
+fn read(root: &Path, script: &str) -> (PathBuf, String, RuleFile) {
+    let text = format!("[rule.x]\nhook = '''{script}'''\n");
+    let path = root.join(".hookctl.toml");
+    let read = file::read(&text, &path, Layer::Project, None);
+    assert!(read.faults.is_empty(), "{script}: {:?}", read.faults);
+    (path, text, read)
+}
+
+fn fill(root: &Path, files: &[&str]) {
+    for name in files {
+        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        fs::write(root.join(name), "exit 0").unwrap();
+    }
+}
+
+/// What a rule with that script pins, in a project with these files.
+fn pinned(files: &[&str], script: &str) -> Entry {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    fill(&root, files);
+    let (_, text, read) = read(&root, script);
+    let mut entry = entry(&root, &text, &read, String::new());
+    let short = |name: String| match Path::new(&name).strip_prefix(&root) {
+        Ok(rest) => rest.display().to_string(),
+        Err(_) => name,
+    };
+    entry.programs = entry.programs.into_iter().map(|(name, hash)| (short(name), hash)).collect();
+    entry.absent = entry.absent.into_iter().map(short).collect();
+    for one in &mut entry.listings {
+        one.dir = short(one.dir.clone());
+    }
+    entry
+}
+
+#[test]
+fn every_program_that_a_command_runs_is_pinned() {
+    let files = ["x.sh", "a b", "d/y", "bin/tool", "h/1.sh", "h/2.txt", "M.mk"];
+    for (script, wanted) in [
+        ("sh x.sh", &["x.sh"][..]),
+        ("./x.sh a", &["x.sh"]),
+        ("\"$CLAUDE_PROJECT_DIR\"/x.sh", &["x.sh"]),
+        ("$CLAUDE_PROJECT_DIR/x.sh", &["x.sh"]),
+        ("\"$CLAUDE_PROJECT_DIR/x.sh\"", &["x.sh"]),
+        ("${{CLAUDE_PROJECT_DIR}/x.sh", &["x.sh"]),
+        ("$PWD/x.sh", &["x.sh"]),
+        ("cd d && ./y", &["d/y"]),
+        ("(cd d; sh ./y)", &["d/y"]),
+        ("PATH=./bin:$PATH tool", &["bin/tool"]),
+        ("PATH=\"$PWD/bin:$PATH\" tool", &["bin/tool"]),
+        ("export PATH=bin:$PATH; tool", &["bin/tool"]),
+        ("cd d && PATH=../bin:$PATH tool", &["bin/tool"]),
+        ("bash -c './x.sh; sh d/y'", &["d/y", "x.sh"]),
+        ("source x.sh", &["x.sh"]),
+        (". ./x.sh", &["x.sh"]),
+        ("python3 x.sh", &["x.sh"]),
+        ("'./a b'", &["a b"]),
+        ("./a\\ b", &["a b"]),
+        ("sh < x.sh", &["x.sh"]),
+        ("cat x.sh | sh", &["x.sh"]),
+        ("eval \"$(cat x.sh)\"", &["x.sh"]),
+        ("timeout 5 env ./x.sh", &["x.sh"]),
+        ("echo $(./x.sh)", &["x.sh"]),
+        ("true || exec ./x.sh", &["x.sh"]),
+        ("f() { ./x.sh; }; f", &["x.sh"]),
+        ("trap ./x.sh EXIT", &["x.sh"]),
+        ("X=x.sh; sh \"$X\"", &["x.sh"]),
+        ("./d/../x.sh", &["x.sh"]),
+    ] {
+        let entry = pinned(&files, script);
+        let names: Vec<&str> = entry.programs.keys().map(String::as_str).collect();
+        assert_eq!(names, wanted, "{script}: {entry:?}");
+        assert!(entry.unpinned.is_empty(), "{script}: {entry:?}");
+    }
+}
+
+#[test]
+fn data_is_not_pinned() {
+    for script in
+        ["cat x.sh", "grep -q a x.sh", "test -f x.sh", "git status", "rustfmt {path}", "head -1 no"]
+    {
+        let entry = pinned(&["x.sh"], script);
+        let nothing = entry.programs.is_empty()
+            && entry.absent.is_empty()
+            && entry.listings.is_empty()
+            && entry.unpinned.is_empty();
+        assert!(nothing, "{script}: {entry:?}");
+    }
+}
+
+#[test]
+fn what_is_not_there_and_what_lies_in_directories_is_pinned() {
+    for script in
+        ["./no", "sh no", "cd d && ../no", "PATH=$PWD:$PATH no", "[ -x no ] && ./no", "python no"]
+    {
+        let entry = pinned(&["d/y"], script);
+        assert!(entry.absent.contains("no"), "{script}: {entry:?}");
+    }
+    for script in [
+        "run-parts h",
+        "./h/*.sh",
+        "for f in h/*.sh; do sh \"$f\"; done",
+        "find h -name '*.sh' -exec sh {{} \\;",
+    ] {
+        let entry = pinned(&["h/1.sh"], script);
+        assert_eq!(entry.listings.len(), 1, "{script}: {entry:?}");
+        assert_eq!(entry.listings[0].dir, "h", "{script}");
+    }
+}
+
+#[test]
+fn what_cannot_be_pinned_is_said() {
+    for script in [
+        "$(cat name)",
+        "sh {path}",
+        "sh \"$X\"",
+        "eval \"$X\"",
+        "python -m pkg",
+        "make",
+        "npm test",
+        "cargo test",
+        "LD_PRELOAD=./x.so ls",
+        "PATH=$X:$PATH tool",
+        "env PATH=./bin:$PATH tool",
+        "python3 \"$X\"",
+        "x=$(ls | head -1); ./$x",
+        "curl -s http://x.org | sh",
+        "./*/x.sh",
+    ] {
+        let entry = pinned(&["Makefile"], script);
+        assert!(!entry.unpinned.is_empty(), "{script}: {entry:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_changes_ends_the_trust() {
+    use std::os::unix::fs::symlink;
+    let over = |root: &Path, name: &str, target: &str| {
+        fs::remove_file(root.join(name)).unwrap();
+        symlink(target, root.join(name)).unwrap();
+    };
+    let changes: &[(&str, &dyn Fn(&Path))] = &[
+        ("sh x.sh", &|root| fs::write(root.join("x.sh"), "evil").unwrap()),
+        ("sh x.sh", &|root| fs::remove_file(root.join("x.sh")).unwrap()),
+        ("./new", &|root| fs::write(root.join("new"), "").unwrap()),
+        ("./new", &|root| symlink("nowhere", root.join("new")).unwrap()),
+        ("./link", &|root| over(root, "link", "d/y")),
+        ("./dirlink/y", &|root| over(root, "dirlink", "h")),
+        ("run-parts d", &|root| fs::write(root.join("d/z"), "").unwrap()),
+        ("run-parts d", &|root| fs::write(root.join("d/y"), "evil").unwrap()),
+        ("run-parts new.d", &|root| {
+            fs::create_dir(root.join("new.d")).and(fs::write(root.join("new.d/x"), "")).unwrap()
+        }),
+        ("./h/*.sh", &|root| fs::write(root.join("h/3.sh"), "").unwrap()),
+        ("PATH=./d:./bin:$PATH tool", &|root| fs::write(root.join("d/tool"), "").unwrap()),
+        ("make", &|root| fs::write(root.join("GNUmakefile"), "").unwrap()),
+    ];
+    for (script, change) in changes {
+        let dir = tempfile::tempdir().unwrap();
+        let root = &dir.path().canonicalize().unwrap();
+        fill(root, &["x.sh", "d/y", "h/y", "h/1.sh", "bin/tool", "Makefile"]);
+        symlink("x.sh", root.join("link")).unwrap();
+        symlink("d", root.join("dirlink")).unwrap();
+        let (path, text, read) = read(root, script);
+        let mut store = Store::default();
+        let entry = entry(root, &text, &read, String::new());
+        assert!(entry.leads_out.is_empty(), "{script}");
+        store.files.insert(path.to_str().unwrap().into(), entry);
+        fs::write(root.join("h/other.txt"), "data").unwrap();
+        assert!(store.approves(&path, &text), "{script}");
+        change(root);
+        assert_eq!(store.state(&path, &text), State::Changed, "{script}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_out_are_told() {
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().unwrap();
+    let base = dir.path().canonicalize().unwrap();
+    let root = base.join("project");
+    fill(&base, &["project/x.sh", "else/x.sh"]);
+    symlink("../else", root.join("out")).unwrap();
+    symlink("/bin/sh", root.join("shell")).unwrap();
+    symlink("x.sh", root.join("in")).unwrap();
+    for (script, out) in [("./out/x.sh", 1), ("sh out/x.sh", 1), ("./shell x.sh", 0), ("./in", 0)] {
+        let (_, text, read) = read(&root, script);
+        let entry = entry(&root, &text, &read, String::new());
+        assert_eq!(entry.leads_out.len(), out, "{script}: {entry:?}");
+    }
+}
+
+#[test]
+fn an_entry_that_pinned_less_approves_nothing() {
+    let old = r#"{"files":{"/p/.hookctl.toml":{"hash":"HASH","programs":{},"since":""}}}"#;
+    let store: Store = serde_json::from_str(&old.replace("HASH", &hash(b"x"))).unwrap();
+    let path = Path::new("/p/.hookctl.toml");
+    assert_eq!(store.state(path, "x"), State::Outdated);
+    assert_eq!(store.state(path, "y"), State::Changed);
+    assert_eq!(store.state(Path::new("/p"), "y"), State::Unknown);
+}
