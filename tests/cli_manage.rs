@@ -229,7 +229,7 @@ fn trust_shows_all_that_will_hold() {
          [program.git]\nsame = \"git\"\n\
          [program.our-tool]\neffects = [\"read\"]\n\
          [remote.here]\nurl = \"http://127.0.0.1:1\"\n[remote.here.headers]\nX-Key = \"told\"\n\
-         [rule.run]\non = \"Stop\"\nrun = \"cd tools && ./fmt.sh; ./later.sh; sh {path}\"\n\
+         [rule.run]\non = \"Stop\"\nrun = \"./later.sh; cd tools && ./fmt.sh; sh {path}\"\n\
          [rule.run.when]\npermission_mode = \"plan\"\n\
          [rule.run.unless]\nwhen = { run = \"./check.sh\" }\n\
          [rule.env]\non = \"SessionStart\"\nenv = { PATH = \"./bin\" }\n\
