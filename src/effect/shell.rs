@@ -10,6 +10,7 @@ mod brace;
 mod builtin;
 mod call;
 pub(in crate::effect) mod decode;
+mod deep;
 mod doubt;
 pub mod fault;
 mod files;
@@ -60,8 +61,6 @@ const MAX_REDIRECTS: usize = 200;
 const MAX_RETRY: usize = 8 * 1024;
 /// How deep shells in shells go.
 const MAX_DEPTH: usize = 32;
-/// How many brackets may be open at once before the text is parsed.
-const MAX_OPEN: usize = 64;
 /// How much stack the walk may use before a nested parse: the parser takes up to 1.5 MiB more,
 /// and the smallest stack it runs on (a test's thread) has 2 MiB.
 const MAX_STACK: usize = 360 * 1024;
@@ -175,22 +174,6 @@ fn cut(text: &str) -> &str {
 fn here() -> usize {
     let mark = 0_u8;
     std::ptr::from_ref(&mark) as usize
-}
-
-/// The deepest nesting of brackets, quotes ignored: an upper bound for the parser's recursion.
-fn nesting(text: &str) -> usize {
-    let (mut open, mut most) = (0_usize, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'(' | b'{' | b'[' => {
-                open += 1;
-                most = most.max(open);
-            }
-            b')' | b'}' | b']' => open = open.saturating_sub(1),
-            _ => {}
-        }
-    }
-    most
 }
 
 /// The walk.
@@ -307,9 +290,9 @@ impl Walker<'_> {
         if text.contains('\0') {
             self.out.unknown("a NUL byte in the command", 0..0);
         }
-        if nesting(text) > MAX_OPEN {
+        if let Some(why) = deep::why_not(text) {
             let span = self.fixed.clone().unwrap_or(0..text.len());
-            self.out.unknown("brackets nested deeper than 64", span);
+            self.out.unknown(why, span);
             return;
         }
         // This word turns on the parser's own aliases, which lose their quotes and their places.

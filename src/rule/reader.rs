@@ -200,7 +200,7 @@ impl<'t> Reader<'t> {
         for (text, span) in self.strings(value) {
             match parse(&text) {
                 Ok(read) => out.push(read),
-                Err(why) => self.fault(code, format!("`{text}`: {why}"), None, span),
+                Err(why) => self.fault(code, format!("`{}`: {why}", clipped(&text)), None, span),
             }
         }
         out
@@ -466,6 +466,11 @@ impl<'t> Reader<'t> {
         }
         out
     }
+}
+
+/// A text for people: what is written, or how it begins.
+pub(super) fn clipped(text: &str) -> &str {
+    &text[..text.floor_char_boundary(200)]
 }
 
 /// `90s`, `5m`, `2h`, `500ms`, or a bare number of seconds.

@@ -6,7 +6,7 @@ use super::Seen;
 use crate::effect::shell;
 use crate::event::{Kind, KindSet};
 use crate::rule::condition::{Conditions, ValueTest};
-use crate::rule::reader::Reader;
+use crate::rule::reader::{Reader, clipped};
 use crate::rule::{Redact, Regex, Rule, Template};
 use crate::verdict::Verb;
 
@@ -152,7 +152,7 @@ pub(super) fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
     all.extend(rule.templates().flat_map(Template::regexes));
     for regex in all.into_iter().chain(&owned) {
         if let Some(why) = regex.fault() {
-            r.fault("bad-regex", format!("`{}`: {why}", regex.source), None, id.clone());
+            r.fault("bad-regex", format!("`{}`: {why}", clipped(&regex.source)), None, id.clone());
         }
     }
 }

@@ -1,0 +1,243 @@
+//! What the parser would take too long or too deep a stack for, told from the text before it is parsed.
+//!
+//! The parser counts how deep most things nest, and gives up; what it does not count is counted here. Quotes,
+//! comments and heredocs are not known yet, so all counts are of more than there is.
+
+/// How many brackets may be open at once.
+const MAX_OPEN: usize = 64;
+/// How many words in a row may each put what follows into a command of their own (`time`, `coproc`, `f()`).
+const MAX_RUN: usize = 64;
+/// How many such words a text may hold behind others.
+const MAX_RUNS: usize = 256;
+/// How many brackets may follow each other within one word: the parser looks at the rest of it at each.
+const MAX_CHAIN: usize = 200;
+
+/// Why the text is not parsed, where it is not.
+pub(super) fn why_not(text: &str) -> Option<&'static str> {
+    let bytes = text.as_bytes();
+    let nests = |word: &str| memchr::memmem::find(bytes, word.as_bytes()).is_some();
+    if nesting(bytes) > MAX_OPEN {
+        Some("brackets nested deeper than 64")
+    } else if memchr::memchr(b'(', bytes).is_some() && chain(bytes) > MAX_CHAIN {
+        Some("more than 200 brackets in one word")
+    } else if ["time", "coproc", "function", "()", "( ", "\\\n"].iter().any(|word| nests(word))
+        && runs(text)
+    {
+        Some("commands nested deeper than 64")
+    } else {
+        None
+    }
+}
+
+/// The deepest nesting of brackets, quotes ignored: an upper bound for the parser's recursion.
+fn nesting(text: &[u8]) -> usize {
+    let (mut open, mut most) = (0_usize, 0);
+    for byte in text {
+        match byte {
+            b'(' | b'{' | b'[' => {
+                open += 1;
+                most = most.max(open);
+            }
+            b')' | b'}' | b']' => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
+}
+
+/// The most brackets that follow each other with nothing between them that ends a word: `a(b)c(d)`.
+fn chain(text: &[u8]) -> usize {
+    let (mut behind, mut here, mut most) = (false, 0, 0);
+    for byte in text {
+        match byte {
+            b')' => behind = true,
+            b'(' if behind => {
+                behind = false;
+                here += 1;
+                most = most.max(here);
+            }
+            b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b'<' | b'>' if behind => {
+                behind = false;
+                here = 0;
+            }
+            _ => {}
+        }
+    }
+    most
+}
+
+/// Do too many words stand one inside the other's command?
+fn runs(text: &str) -> bool {
+    let joined;
+    let text = if text.contains("\\\n") {
+        joined = text.replace("\\\n", "");
+        &joined
+    } else {
+        text
+    };
+    let mut run = Run { armed: true, ..Run::default() };
+    for line in text.lines() {
+        run.line(line);
+        if run.most > MAX_RUN || run.all > MAX_RUNS {
+            return true;
+        }
+    }
+    false
+}
+
+/// A walk over the words of a text.
+#[derive(Default)]
+struct Run {
+    /// A command may begin here.
+    armed: bool,
+    /// The last word stands where a command begins: `()` makes it a function's name.
+    head: bool,
+    /// The last thing was a bracket that closes: a command ends here, or a case begins.
+    closed: bool,
+    /// How many words are around what comes.
+    around: usize,
+    /// The most of them, and all that were inside others.
+    most: usize,
+    all: usize,
+    /// A name or a file follows, and then goes on what was before.
+    named: bool,
+}
+
+impl Run {
+    fn line(&mut self, line: &str) {
+        for word in line.split_whitespace() {
+            if word.starts_with('#') {
+                break;
+            }
+            for piece in word.split_inclusive(['(', ')', '{', '}', ';', '|', '&', '`']) {
+                self.piece(piece);
+            }
+        }
+        // A word with nothing behind it takes the next line.
+        if !self.armed || self.closed {
+            self.around = 0;
+        }
+        self.armed = true;
+    }
+
+    fn piece(&mut self, piece: &str) {
+        let end = piece.as_bytes().last().copied().unwrap_or_default();
+        let bare = piece.trim_end_matches(['(', ')', '{', '}', ';', '|', '&', '`']);
+        self.head &= bare.is_empty();
+        self.closed = false;
+        match bare {
+            "" => {}
+            _ if std::mem::take(&mut self.named) => self.armed = true,
+            "time" | "coproc" if self.armed => self.enter(),
+            "function" if self.armed => {
+                self.enter();
+                self.named = true;
+            }
+            "time" | "coproc" | "function" | "!" | "then" | "do" | "else" | "if" | "elif"
+            | "while" | "until" => self.armed = true,
+            _ if bare.starts_with('-') && self.armed => {}
+            // A redirection, and maybe its file.
+            _ if bare.contains(['<', '>']) => self.named = bare.ends_with(['<', '>']),
+            _ => {
+                self.head = self.armed;
+                self.armed = false;
+            }
+        }
+        match end {
+            b';' | b'&' => (self.around, self.armed, self.named) = (0, true, false),
+            // `f()`: what stands between is nothing.
+            b')' if bare.is_empty() && std::mem::take(&mut self.head) => {
+                self.enter();
+                self.armed = true;
+            }
+            b'(' if bare.is_empty() => {}
+            b'(' => self.armed = bare.ends_with(['$', '<', '>', '=']),
+            b'{' | b'|' => self.armed = true,
+            b')' | b'}' | b'`' => (self.armed, self.closed) = (true, true),
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self) {
+        self.all += usize::from(self.around > 0);
+        self.around += 1;
+        self.most = self.most.max(self.around);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nests_without_the_parsers_count_is_counted() {
+        for one in [
+            "time ",
+            "time\n",
+            "time #x\n",
+            "time \\\n",
+            "ti\\\nme ",
+            "time -p ",
+            "time -p\n",
+            "! time ",
+            "time ! ",
+            "time >x ",
+            "time > x ",
+            "time a|",
+            "time a | ",
+            "time time|",
+            "coproc ",
+            "coproc\n",
+            "coproc a|",
+            "coproc a | ",
+            "f() ",
+            "f()\n",
+            "f ()\n",
+            "f ( ) ",
+            "f( )\n",
+            "function f\n",
+            "function f ",
+            "function f() ",
+            "f() time ",
+            "time f() ",
+            "if time ",
+            "then time ",
+            "time\n\n",
+            "f() #x\n",
+        ] {
+            assert!(why_not(&one.repeat(400)).is_some(), "{one:?}");
+            assert!(why_not(&format!("echo $({}a)", one.repeat(400))).is_some(), "{one:?}");
+        }
+        for one in
+            ["(a)", "a(b)", "(a b)", "(a b)x", "(a;b)", "(a\n)", "[a](b)", "(#i)", "^(a)", "{a}(b)"]
+        {
+            assert!(why_not(&one.repeat(400)).is_some(), "{one:?}");
+        }
+    }
+
+    #[test]
+    fn what_people_write_is_not() {
+        for one in [
+            "time make; ",
+            "time make\n",
+            "time make &\n",
+            "from time to time it takes more time\n",
+            "f() { a; }\n",
+            "f() {\n a\n}\n",
+            "function f {\n a\n}\n",
+            "foo(a).bar(b).baz(c);\n",
+            "$(a) ",
+            "\"$(a)\" \"$(b)\"\n",
+            "def f():\n    return g()\n\n",
+            "(cd a && make)\n",
+            "if f(a) {\n g();\n}\n",
+            "time (a)\n",
+            "f() { time a; }\n",
+            "timeout 5 a\n",
+            "case a in\n a) time b;;\nesac\n",
+            "x = f()\nprint(x)\n",
+        ] {
+            assert_eq!(why_not(&one.repeat(200)), None, "{one:?}");
+        }
+    }
+}
