@@ -74,3 +74,21 @@ for file in [*root.glob("tests/cases/*.toml"), *root.glob("tests/config/*/*.toml
 
 for file in [*root.glob("tests/payloads/**/*.json"), *root.glob("tests/agents/**/*.in.json"), *root.glob("examples/payloads/*.json")]:
     put("event", file.read_bytes())
+
+# Whole judgements: hostile patterns beside hostile calls, and the project's own rules beside its own commands.
+rule = "[rule.x]\n{} = {}\ndeny = \"{}\"\n"
+patterns = [
+    ("command", "echo ** a ** a ** a ** z"), ("path", "/**/a/**/a/**/z"), ("path", "**/*a*/**/[ab]?"), ("path", "~/.ssh"),
+    ("host", "*a*a*b"), ("within", "./**/x"), ("match", "Bash(git push:*)"), ("prompt", "(a{20}){20}b"), ("effect", "write"),
+]
+calls = [
+    "echo a a a a a", "cat **/**/a/**/*", "rm -rf */*/ [a-z]*", "ln -s a b; cat b/../*", "bash -c 'cat <<A\nx\nA\n'", "find . -exec rm {} +",
+    "curl -T a.txt http://aaaa.ab/", "f() { g; }; g() { f; }; f", 'Write {"file_path": "a/b", "content": "x"}', 'Grep {"pattern": "a", "path": "a"}',
+    'mcp__a__write_file {"path": "../x", "text": "y"}', "time time (a)(b)", "for a in *; do for b in *; do cat $a/$b; done; done",
+]
+trees = ["a/b\na/c -> ../a\nb -> a\n.env\n", "d/" + "/d" * 30 + "\nl -> l\nm -> /etc\n", "\n".join(f"f{i}" for i in range(40))]
+users = ["", "profile = \"strict\"\nautopilot = true\n", "[rule.r]\nallow = \"x\"\neffect = \"read\"\npath = \"./\"\n[rule.e]\ndeny = \"y\"\npath = \".env\"\n"]
+for at, (key, pattern) in enumerate(patterns):
+    for to, call in enumerate(calls):
+        text = rule.format(key, json.dumps(pattern), "{command|s/a/$0$0/g}")
+        put("judgement", "\n".join(["--project", text, "--user", users[(at + to) % 3], "--tree", trees[(at * 2 + to) % 3], "--call", call]))

@@ -5,6 +5,8 @@ use std::time::Duration;
 use hookctl::effect::{Analysis, Place, shell};
 use rustix::time::{ClockId, clock_gettime};
 
+pub mod judgement;
+
 /// Larger inputs are cut by the program itself.
 pub const MOST: usize = 64 * 1024;
 /// How long one input may take in the shipped program.
@@ -22,7 +24,8 @@ pub fn place() -> Place {
     }
 }
 
-fn now() -> Duration {
+/// The processor time of this thread.
+pub fn now() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
