@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::threads;
+
 /// How much of a stream is kept, in bytes; the rest is read and dropped.
 pub const KEPT: usize = 256 << 10;
 /// How many run at once.
@@ -115,7 +117,7 @@ pub fn run_all(jobs: Vec<Job>, deadline: Instant) -> Vec<Outcome> {
     thread::scope(|scope| {
         for _ in 1..jobs.len().min(AT_ONCE) {
             // Where no thread is to be had, those that there are do all of it.
-            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+            if threads::builder().spawn_scoped(scope, work).is_err() {
                 break;
             }
         }
@@ -182,7 +184,7 @@ fn run(job: &Job, deadline: Instant) -> Outcome {
 fn attend(child: &mut Child, input: &Arc<[u8]>) -> io::Result<[mpsc::Receiver<Vec<u8>>; 2]> {
     if let Some(mut stdin) = child.stdin.take() {
         let input = Arc::clone(input);
-        thread::Builder::new().spawn(move || {
+        threads::builder().spawn(move || {
             let _ = stdin.write_all(&input);
         })?;
     }
@@ -251,7 +253,7 @@ fn kill(child: &mut Child) {
 /// Reads a stream to its end in the background and hands on the first part of it.
 fn collect(stream: Option<impl Read + Send + 'static>) -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
-    thread::Builder::new().spawn(move || {
+    threads::builder().spawn(move || {
         let Some(mut stream) = stream else { return };
         let mut chunk = vec![0; 16 << 10];
         let mut kept = 0;

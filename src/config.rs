@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
-use crate::limits;
 use crate::files::{self, Refusal};
+use crate::limits;
 use crate::paths::{self, Paths};
 use crate::rule::concern::Call;
 use crate::rule::fault::{Fault, Gravity};

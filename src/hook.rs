@@ -5,7 +5,6 @@
 //! object or nothing leaves on stdout, the exit status is 0 or 2, and both come before the agent's
 //! timeout: nearly every agent runs the tool when its hook fails.
 
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -359,7 +358,7 @@ fn journal_line(
 
 /// Says it on stderr, where somebody listens.
 fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", text::visible(text));
+    watchdog::complain(&text::visible(text));
 }
 
 /// A bug must neither let the tool run unasked nor print its own text: it becomes the answer for

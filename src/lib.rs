@@ -31,6 +31,7 @@ pub mod script;
 pub mod settings;
 pub mod stdin;
 pub mod text;
+pub mod threads;
 pub mod trial;
 pub mod trust;
 pub mod verdict;

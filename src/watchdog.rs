@@ -142,6 +142,11 @@ pub fn answer(stdout: &str, stderr: &str, status: u8, refusal: Option<&str>) -> 
     status
 }
 
+/// Says it on stderr, where somebody listens: nobody waits for that.
+pub fn complain(text: &str) {
+    platform::write_stderr(&[text, "\n"]);
+}
+
 /// Ends the process with the prepared answer, for a cause that is not known before; escaped here, for the
 /// forms are JSON.
 pub fn give_up(cause: &str) -> ! {

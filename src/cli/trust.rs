@@ -11,8 +11,8 @@ use super::args::TrustArgs;
 use super::{
     Context, Exit, GREEN, YELLOW, complain, human, print, print_json, short, visible, write_private,
 };
-use crate::files;
 use crate::config;
+use crate::files;
 use crate::paths;
 use crate::rule::Layer;
 use crate::rule::fault::Gravity;

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::sync::{Arc, OnceLock};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -301,7 +300,7 @@ pub fn ask(request: &Arc<Request>, remotes: &[&Remote], paths: &Paths) -> Vec<As
         limits.push(limit);
         let (sender, request, remote) = (sender.clone(), Arc::clone(request), (*remote).clone());
         let paths = paths.clone();
-        let asking = thread::Builder::new().spawn(move || {
+        let asking = crate::threads::builder().spawn(move || {
             let asked = ask_one(&request, &remote, &paths, limit);
             let _ = sender.send((at, asked));
         });

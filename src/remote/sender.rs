@@ -76,7 +76,7 @@ pub fn start(paths: &Paths) -> io::Result<()> {
 pub fn start(paths: &Paths) -> io::Result<()> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let paths = paths.clone();
-    thread::Builder::new().spawn(move || {
+    crate::threads::builder().spawn(move || {
         flush(&paths, Spool::all(&paths.spool()), false);
         let _ = sender.send(());
     })?;

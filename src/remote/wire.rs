@@ -93,7 +93,7 @@ fn unix(path: &std::path::Path, until: Instant) -> Result<Stream, Error> {
     let (sender, receiver) = mpsc::channel();
     let socket = path.to_path_buf();
     // With a full queue it waits for ever.
-    std::thread::Builder::new().spawn(move || {
+    crate::threads::builder().spawn(move || {
         let _ = sender.send(UnixStream::connect(socket));
     })?;
     match receiver.recv_timeout(left(until)?) {

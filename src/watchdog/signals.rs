@@ -69,6 +69,10 @@ pub(super) fn start() {
         action.sa_sigaction = on_file_limit as extern "C" fn(c_int) as usize;
         libc::sigaction(libc::SIGXFSZ, &raw const action, ptr::null_mut());
         libc::sigaddset(&raw mut ours, libc::SIGXFSZ);
+        // Timers of whoever started us go on through an exec.
+        for which in [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF] {
+            timer(which, Duration::ZERO);
+        }
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const ours, ptr::null_mut());
     }
 }
@@ -92,19 +96,18 @@ extern "C" fn on_fatal(signal: c_int) {
 
 /// Real time until the watchdog speaks; none = at once.
 pub(super) fn clock(left: Duration) {
-    timer(libc::ITIMER_REAL, left);
+    // Zero would switch the timer off.
+    timer(libc::ITIMER_REAL, left.max(Duration::from_micros(1)));
 }
 
 /// Processor time, of user and system and of all threads, until the watchdog speaks.
 pub(super) fn processor(left: Duration) {
-    timer(libc::ITIMER_PROF, left);
+    timer(libc::ITIMER_PROF, left.max(Duration::from_micros(1)));
 }
 
+/// Sets a timer; zero switches it off.
 fn timer(which: c_int, left: Duration) {
-    // Zero would switch the timer off.
-    let left = left.max(Duration::from_micros(1));
-    let value =
-        libc::timeval { tv_sec: left.as_secs() as _, tv_usec: left.subsec_micros().max(1) as _ };
+    let value = libc::timeval { tv_sec: left.as_secs() as _, tv_usec: left.subsec_micros() as _ };
     let once =
         libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, it_value: value };
     // SAFETY: a system call on an initialised structure.
@@ -182,7 +185,9 @@ fn write(fd: c_int, mut bytes: &[u8], patience: c_int) -> bool {
             if patience >= 0 && libc::poll(&raw mut one, 1, patience) <= 0 {
                 return false;
             }
-            libc::write(fd, bytes.as_ptr().cast::<c_void>(), bytes.len())
+            // So much never waits once there is room at all.
+            let most = if patience >= 0 { libc::PIPE_BUF.min(bytes.len()) } else { bytes.len() };
+            libc::write(fd, bytes.as_ptr().cast::<c_void>(), most)
         };
         match usize::try_from(written) {
             Ok(0) => return false,

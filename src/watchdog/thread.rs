@@ -14,7 +14,7 @@ static END: Mutex<Option<Instant>> = Mutex::new(None);
 const PULSE: Duration = Duration::from_millis(20);
 
 pub(super) fn start() {
-    let _ = thread::Builder::new().spawn(|| {
+    let _ = crate::threads::builder().spawn(|| {
         loop {
             thread::sleep(PULSE);
             let end = END.lock().map_or(None, |end| *end);
