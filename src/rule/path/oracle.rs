@@ -193,7 +193,7 @@ fn what_took_for_ever_takes_no_time() {
     for pattern in ["/", "", "./", "~/"].map(|start| format!("{start}{}z", "**/a/".repeat(30))) {
         let own = PathPattern::parse(&pattern).unwrap();
         for extent in [Extent::Exact, Extent::Tree, Extent::Glob] {
-            assert_eq!(own.hits_form(&deep, extent, &bases()) == Truth::Yes, false, "{pattern}");
+            assert_ne!(own.hits_form(&deep, extent, &bases()), Truth::Yes, "{pattern}");
             assert!(!own.covers_form(&deep, extent, &bases()), "{pattern}");
         }
         for glob in ["/**/a", "/*/a", "/a/**/b*"].map(|part| part.repeat(3000)) {
