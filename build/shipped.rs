@@ -32,6 +32,7 @@ pub fn generate(out: &Path) {
     let mut rules =
         String::from("/// Every shipped rule, in file order.\npub static RULES: &[Shipped] = &[\n");
     let mut called: Vec<(String, usize)> = Vec::new();
+    let mut guarded: Vec<String> = Vec::new();
     let mut count = 0;
     for path in &files {
         println!("cargo:rerun-if-changed={}", path.display());
@@ -42,6 +43,7 @@ pub fn generate(out: &Path) {
             first.unwrap_or_else(|| panic!("{name}: the first line says what it is for"));
         let _ = writeln!(packs, "    ({name:?}, {sentence:?}),");
         rule_lines(name, &text, &mut rules, &mut called, &mut count);
+        guarded.extend(guarded_paths(&text));
     }
     packs.push_str("];\n");
     rules.push_str("];\n");
@@ -58,8 +60,24 @@ pub fn generate(out: &Path) {
          /// Where each begins, and the place of its rule.\n\
          static CALLED: &[(u16, u8)] = &[{places}];\n"
     );
-    fs::write(out.join("shipped.rs"), packs + &rules + &called)
+    let guarded = format!(
+        "/// What the rules protect that always hold, as they name it.\n\
+         pub static GUARDED: &[&str] = &{:?};\n",
+        unique(guarded)
+    );
+    fs::write(out.join("shipped.rs"), packs + &rules + &called + &guarded)
         .expect("the output directory can be written");
+}
+
+/// The paths of the rules that always hold.
+fn guarded_paths(text: &str) -> Vec<String> {
+    let table: toml::Table = text.parse().expect("a pack is TOML");
+    let rules = table["rule"].as_table().expect("a pack has rules");
+    let always = |rule: &&toml::Value| {
+        rule.get("always").and_then(toml::Value::as_bool) == Some(true)
+            && strings(rule.get("effect")).iter().any(|word| word == "modify")
+    };
+    rules.values().filter(always).flat_map(|rule| strings(rule.get("path"))).collect()
 }
 
 /// One line for each rule of a pack.

@@ -151,8 +151,8 @@ impl<'a> Case<'a> {
         if !rule.on.contains(self.event.kind) || !self.could_hold(rule) {
             return None;
         }
-        let observed =
-            rule.observe || (self.profile == Profile::Observe && rule.layer() == Layer::Pack);
+        let watched = self.profile == Profile::Observe && rule.layer() == Layer::Pack;
+        let observed = rule.observe || watched && !rule.always;
         let found = Match { observed, ..Match::of(rule) };
         match rule.verdict {
             // What was not looked at to the end may not be covered.

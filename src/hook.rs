@@ -21,6 +21,7 @@ use crate::payload;
 use crate::remote::told::Told;
 use crate::rule::file::server::{self, Typed};
 use crate::rule::path::Bases;
+use crate::rule::shipped;
 use crate::stdin::{self, Input};
 use crate::text;
 use crate::trust;
@@ -308,6 +309,7 @@ pub fn place(event: &Event, paths: &Paths) -> Place {
         project: text(&project),
         home: text(&paths.home),
         programs: &[],
+        guarded: shipped::guarded(paths),
         env: Some(crate::env::get),
     }
 }

@@ -10,6 +10,7 @@ use crate::effect::Place;
 use crate::event::{Event, Kind};
 use crate::paths::Paths;
 use crate::rule::case::{Call, Case};
+use crate::rule::shipped;
 use crate::verdict::Verb;
 
 /// What the cases are judged by, and where.
@@ -53,6 +54,7 @@ impl<'a> Ground<'a> {
             project: text(project),
             home: text(&paths.home),
             programs: config.programs(),
+            guarded: shipped::guarded(paths),
             env,
         };
         Ground { paths, config, place }

@@ -43,13 +43,22 @@ struct File {
     /// Symlinks below the temporary root: name and what it points to.
     #[serde(default)]
     links: std::collections::BTreeMap<String, String>,
+    /// Hard links below the temporary root: name and the file that it is.
+    #[serde(default)]
+    hard: std::collections::BTreeMap<String, String>,
+    /// Archives (tar) below the temporary root, and the names in them.
+    #[serde(default)]
+    tars: std::collections::BTreeMap<String, Vec<String>>,
+    /// What the project's git tracks, as it is.
+    #[serde(default)]
+    tracked: Vec<String>,
     /// The shipped rules count too.
     #[serde(default)]
     shipped: bool,
     case: Vec<Case>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 struct Case {
     #[serde(default)]
@@ -60,6 +69,9 @@ struct Case {
     tool: Option<String>,
     /// For `Bash`.
     command: Option<String>,
+    /// Of several, each is a case.
+    #[serde(default)]
+    commands: Vec<String>,
     #[serde(default)]
     input: Option<toml::Table>,
     /// Further fields of the payload.
@@ -106,13 +118,56 @@ fn run(path: &Path) -> datatest_stable::Result<()> {
     let file: File =
         toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut wrong = Vec::new();
-    for (at, case) in file.case.iter().enumerate() {
+    let each = |case: &Case| match case.commands.is_empty() {
+        true => vec![case.clone()],
+        false => {
+            let one = |command: &String| Case { command: Some(command.clone()), ..case.clone() };
+            case.commands.iter().map(one).collect()
+        }
+    };
+    for (at, case) in file.case.iter().flat_map(each).enumerate() {
+        let case = &case;
         if let Err(why) = check(&file, case) {
             let name = case.command.as_deref().unwrap_or(&case.name);
             wrong.push(format!("case {} ({name}): {why}", at + 1));
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// An archive of empty files.
+fn tar(names: &[String]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for name in names {
+        let mut head = [0_u8; 512];
+        head[..name.len()].copy_from_slice(name.as_bytes());
+        head[124..135].copy_from_slice(b"00000000000");
+        head[156] = b'0';
+        head[257..262].copy_from_slice(b"ustar");
+        bytes.extend(head);
+    }
+    bytes.extend([0; 1024]);
+    bytes
+}
+
+/// An index of git's as it is right after the files were added.
+fn index(project: &Path, names: &[String]) -> Vec<u8> {
+    let mut bytes = b"DIRC\0\0\0\x02".to_vec();
+    bytes.extend((names.len() as u32).to_be_bytes());
+    for name in names {
+        let meta = fs::metadata(project.join(name)).unwrap();
+        let since = meta.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let mut head = [0_u8; 62];
+        head[8..12].copy_from_slice(&(since.as_secs() as u32).to_be_bytes());
+        head[12..16].copy_from_slice(&since.subsec_nanos().to_be_bytes());
+        head[36..40].copy_from_slice(&(meta.len() as u32).to_be_bytes());
+        head[60..].copy_from_slice(&(name.len() as u16).to_be_bytes());
+        bytes.extend(head);
+        bytes.extend(name.as_bytes());
+        let len = 62 + name.len();
+        bytes.extend(vec![0; 8 - len % 8]);
+    }
+    bytes
 }
 
 fn check(file: &File, case: &Case) -> Result<(), String> {
@@ -149,6 +204,18 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink(subst(target), path).unwrap();
+    }
+    for (name, target) in &file.hard {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::hard_link(root.join(target), path).unwrap();
+    }
+    for (name, names) in &file.tars {
+        fs::write(root.join(name), tar(names)).unwrap();
+    }
+    if !file.tracked.is_empty() {
+        let project = root.join("project");
+        fs::write(project.join(".git/index"), index(&project, &file.tracked)).unwrap();
     }
     let paths = Paths {
         home: root.join("home"),

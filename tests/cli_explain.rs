@@ -248,3 +248,30 @@ fn s3_44_failures_as_json_too() {
     assert!(rows.len() > 20);
     assert!(rows.iter().all(|row| row["what"].is_string() && row["tool_call"].is_string()));
 }
+
+#[test]
+fn the_program_under_another_name_is_told_by_its_file() {
+    let world = World::with("");
+    let own = env!("CARGO_BIN_EXE_hookctl");
+    let project = world.project();
+    std::fs::copy(own, project.join("copy")).unwrap();
+    std::os::unix::fs::symlink(own, project.join("soft")).unwrap();
+    // Where the file systems differ there is no such link.
+    let hard = std::fs::hard_link(own, project.join("hard")).is_ok();
+    std::fs::copy("/bin/sh", project.join("other")).unwrap();
+    let verdict = |command: &str| {
+        let report = world.run(&["explain", "--json", "--tool", "Bash", "--", command]).json();
+        report["verdict"].as_str().unwrap_or("silent").to_string()
+    };
+    for name in ["copy", "soft", "hard"] {
+        if name == "hard" && !hard {
+            continue;
+        }
+        assert_eq!(verdict(&format!("./{name} pause")), "deny", "{name}");
+        assert_eq!(verdict(&format!("./{name} status")), "silent", "{name}");
+    }
+    assert_eq!(verdict("./other pause"), "silent");
+    if hard {
+        assert_eq!(verdict("echo x > hard"), "deny");
+    }
+}

@@ -75,7 +75,7 @@ impl View<'_> {
     }
 
     fn observing(&self, rule: &Rule) -> bool {
-        rule.observe || self.config.profile == Profile::Observe
+        rule.observe || self.config.profile == Profile::Observe && !rule.always
     }
 
     // ---- for people -----------------------------------------------------------------------
@@ -168,7 +168,7 @@ impl View<'_> {
         let mut body = String::new();
         conditions(one.shipped.text, &mut |key, value| match key {
             "deny" | "ask" | "allow" => body.insert_str(0, &folded("", value)),
-            "severity" | "danger" => {}
+            "severity" | "danger" | "always" => {}
             key => body.push_str(&folded(key, value)),
         });
         text.push_str(&body);

@@ -11,10 +11,12 @@ use super::args::StatusArgs;
 use super::others::{self, Conflict, Found};
 use super::{Context, Exit, print, print_json, scope};
 use crate::config::Config;
+use crate::config::standing::Standing;
 use crate::event::Kind;
 use crate::files;
 use crate::paths::Paths;
 use crate::pause;
+use crate::rule::Rule;
 use crate::rule::fault::Gravity;
 use crate::settings::record::Records;
 use crate::trust;
@@ -213,6 +215,7 @@ fn gather(context: &Context, offline: bool) -> Report {
             "`hookctl claude-hook` and [remote.{name}] both hand events to a bridge: each comes twice"
         ));
     }
+    notes.extend(unguarded(&config));
     let paused_until = pause::until(&context.paths).unwrap_or_else(|why| {
         notes.push(why);
         None
@@ -222,7 +225,10 @@ fn gather(context: &Context, offline: bool) -> Report {
         notes.push(format!("nothing that hookctl kept counts: {refusal}"));
     }
     if paused_until.is_some() {
-        problems.push("paused: everything passes (`hookctl resume` ends it)".into());
+        problems.push(
+            "paused: everything passes but what would switch hookctl off (`hookctl resume` ends it)"
+                .into(),
+        );
     }
     notes.extend(servers::doubts(&config));
     let here = ours().map(|file| file.scope).find(|scope| *scope != "managed");
@@ -250,6 +256,19 @@ fn gather(context: &Context, offline: bool) -> Report {
         files,
         verify: None,
     }
+}
+
+/// The rules that guard hookctl itself, where a file of the user's has switched one off or weakened it.
+fn unguarded(config: &Config) -> Option<String> {
+    let verb = |rule: &Rule| rule.verdict.as_ref().map(|(verb, _)| *verb);
+    let weak = |one: &Standing<'_>| {
+        one.own.always && (!one.enabled || one.rule.observe || verb(&one.rule) < verb(&one.own))
+    };
+    let all = config.standings();
+    let names: Vec<&str> = all.iter().filter(|one| weak(one)).map(|one| one.shipped.id).collect();
+    (!names.is_empty()).then(|| {
+        format!("self-protection: a file of yours weakens {}: agents may do that", names.join(", "))
+    })
 }
 
 /// Takes in what the entries that are registered say of the user's server; what is wrong with it.

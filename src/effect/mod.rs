@@ -5,8 +5,11 @@
 
 use std::ops::Range;
 
+pub mod archive;
+pub mod guard;
 pub mod host;
 pub mod look;
+pub mod patch;
 pub mod path;
 pub mod program;
 pub mod shell;
@@ -301,6 +304,8 @@ pub struct Place {
     /// What managed and user files say of programs, the highest authority first; it comes before
     /// the shipped tables.
     pub programs: &'static [Program],
+    /// The files that guard this machine.
+    pub guarded: guard::Guarded,
     /// The variables that the agent's shell will have as well; None = none of them is set.
     pub env: Option<fn(&str) -> Option<String>>,
 }

@@ -1,5 +1,7 @@
 //! What each tool of an agent does, by Claude Code's names.
 
+mod fields;
+
 use serde_json::Value as Json;
 
 use super::host::host_of;
@@ -185,11 +187,13 @@ pub fn analyse(event: &Event, place: &Place) -> Analysis {
         "WebSearch" => out.push(Word::Network, Grade::Certain, Source::Tool, 0..0),
         name if name.starts_with("mcp__") => {
             mcp(&mut out, name, input);
-            return with_shell(out.finish(), input, &own);
+            return with_shell(out.finish(), name, input, &own);
         }
-        _ => {
+        name => {
             out.push(Word::Execute, Grade::Certain, Source::Tool, 0..0);
             leaves(&mut out, input, true);
+            fields::changes(&mut out, name, input, false);
+            return with_shell(out.finish(), name, input, &own);
         }
     }
     out.finish()
@@ -211,6 +215,7 @@ fn mcp(out: &mut Emitter, name: &str, input: &Json) {
         };
         out.push(word, Grade::Certain, Source::Tool, 0..0);
         leaves(out, input, word == Word::Execute);
+        fields::changes(out, name, input, word == Word::Read);
         return;
     };
     for word in program.effects {
@@ -234,28 +239,14 @@ fn statement(out: &mut Emitter, name: &str, input: &Json) {
     }
 }
 
-/// Keys under which tools of servers take a command line.
-const SHELL_KEYS: &[&str] = &["command", "cmd", "commandline", "shell_command", "script", "bash"];
-
-/// A server that runs commands is one more road to the shell: its command line is read as one.
-fn with_shell(own: Analysis, input: &Json, place: &Place) -> Analysis {
+/// A tool that runs commands is one more road to the shell: its command lines are read as such.
+fn with_shell(own: Analysis, name: &str, input: &Json, place: &Place) -> Analysis {
     let runs = own.effects.iter().any(|e| e.word == Word::Execute);
-    let line = input.as_object().filter(|_| runs).and_then(|map| {
-        map.iter().find(|(key, _)| SHELL_KEYS.contains(&key.to_ascii_lowercase().as_str()))
-    });
-    let text = match line.map(|(_, value)| value) {
-        Some(Json::String(text)) => text.clone(),
-        // Words of a command: quoted again, for a shell reads them here.
-        Some(Json::Array(words)) if words.iter().all(Json::is_string) => {
-            let quoted = words
-                .iter()
-                .filter_map(Json::as_str)
-                .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
-            quoted.collect::<Vec<_>>().join(" ")
-        }
-        _ => return own,
-    };
-    let mut analysis = shell::analyse(&text, place);
+    let lines = if runs { fields::command_lines(name, input) } else { Vec::new() };
+    if lines.is_empty() {
+        return own;
+    }
+    let mut analysis = shell::analyse(&lines.join("\n"), place);
     // Its own effects belong to no sub-command, so they can stand beside those.
     analysis.effects.extend(own.effects);
     analysis.notes.extend(own.notes);
@@ -268,10 +259,19 @@ fn only_reads(name: &str) -> bool {
     let (server, tool) =
         name.strip_prefix("mcp__").and_then(|n| n.rsplit_once("__")).unwrap_or_default();
     let server = server.to_ascii_lowercase();
+    let words = words(tool);
+    let mut words = words.iter().map(String::as_str).peekable();
+    while words.next_if(|word| server.split(['_', '-']).any(|part| part == *word)).is_some() {}
+    words.next().is_some_and(|first| READERS.contains(&first))
+        && !words.any(|word| WRITERS.contains(&word))
+}
+
+/// The words of a name, in lower case: `write_file`, `writeFile`.
+fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut lower = false;
-    for c in tool.chars() {
-        let ends = matches!(c, '_' | '-' | '.') || lower && c.is_ascii_uppercase();
+    for c in name.chars() {
+        let ends = matches!(c, '_' | '-' | '.' | ' ') || lower && c.is_ascii_uppercase();
         if ends {
             words.push(String::new());
         }
@@ -282,10 +282,8 @@ fn only_reads(name: &str) -> bool {
         }
         lower = c.is_ascii_lowercase();
     }
-    let mut words = words.iter().map(String::as_str).filter(|w| !w.is_empty()).peekable();
-    while words.next_if(|word| server.split(['_', '-']).any(|part| part == *word)).is_some() {}
-    words.next().is_some_and(|first| READERS.contains(&first))
-        && !words.any(|word| WRITERS.contains(&word))
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// The effects on the file that one of the keys names.
@@ -359,6 +357,15 @@ fn search(out: &mut Emitter, event: &Event) {
     out.path(Word::Read, &base, extent, Grade::Certain, Source::Tool);
 }
 
+/// Does a text look like a path, wherever it stands?
+fn shaped(path: &str) -> bool {
+    (path.starts_with('/') && !path.starts_with("//")
+        || ["~/", "./", "../"].iter().any(|start| path.starts_with(start))
+        || path == "~")
+        && path.len() < 4096
+        && !path.contains('\n')
+}
+
 /// String leaves that look like absolute paths: read for certain, possibly written.
 fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
     let mut todo = vec![input];
@@ -374,12 +381,7 @@ fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
             Json::Object(map) => todo.extend(map.values().rev()),
             Json::String(text) => {
                 let path = text.strip_prefix("file://").unwrap_or(text);
-                let shaped = (path.starts_with('/') && !path.starts_with("//")
-                    || ["~/", "./", "../"].iter().any(|start| path.starts_with(start))
-                    || path == "~")
-                    && path.len() < 4096
-                    && !path.contains('\n');
-                if shaped {
+                if shaped(path) {
                     let value = own(out, path);
                     out.path(Word::Read, &value, Extent::Tree, Grade::Certain, Source::Tool);
                     if writes {

@@ -141,6 +141,12 @@ pub struct Emitter<'a> {
     pub fetched: Vec<String>,
     /// Variables that the next program looks at, where they were set in the call.
     pub variables: Vec<(String, Option<String>)>,
+    /// Copies and new names that the call makes of files: where the new one is, and the old.
+    pub copies: std::collections::HashMap<String, String>,
+    /// How much of files was read to settle what the call does.
+    pub(super) read: u64,
+    /// The guarded files that are there, once they were looked up.
+    pub(super) guards: Option<Vec<super::guard::Found>>,
     noted: bool,
     /// Bytes of the paths of all effects.
     bytes: usize,
@@ -161,6 +167,9 @@ impl<'a> Emitter<'a> {
             written: std::collections::HashMap::new(),
             fetched: Vec::new(),
             variables: Vec::new(),
+            copies: std::collections::HashMap::new(),
+            read: 0,
+            guards: None,
             noted: false,
             bytes: 0,
             full: false,
@@ -223,6 +232,7 @@ impl<'a> Emitter<'a> {
 
     /// The paths were asked for so often, or lead in so many circles, that links may be missed.
     pub fn finish(mut self) -> Analysis {
+        self.settle();
         self.fit_spans();
         if self.full {
             // The last one makes room: what is not listed is not understood.
@@ -368,6 +378,10 @@ impl<'a> Emitter<'a> {
                 self.effect(word, grade, Some(target), None, source, value.span.clone());
             }
             Spot::At(target) => {
+                if word == Word::Delete && target.extent == Extent::Children {
+                    let hidden = path::split(value.start()).1.starts_with('.');
+                    self.emptied(&target, hidden, &value.span);
+                }
                 self.effect(word, grade, Some(target), None, source, value.span.clone())
             }
             Spot::Stream => {}

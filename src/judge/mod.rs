@@ -298,8 +298,8 @@ impl<'a> Judge<'a> {
                 if rule.layer().is_project() == project
                     && let Some(mut one) = case.test(rule)
                 {
-                    let locked = rule.lock && rule.layer() == Layer::Managed;
-                    one.observed |= self.world.paused && !locked;
+                    let stays = rule.always || rule.lock && rule.layer() == Layer::Managed;
+                    one.observed |= self.world.paused && !stays;
                     found.push((at, one));
                 }
             }

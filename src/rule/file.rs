@@ -459,6 +459,9 @@ fn read_key(
         "danger" if rule.layer() == Layer::Pack => {
             rule.danger = r.strings(value).into_iter().map(|(text, _)| text).collect();
         }
+        "always" if rule.layer() == Layer::Pack => {
+            rule.always = r.boolean(value).unwrap_or_default();
+        }
         "closed" if rule.layer() == Layer::Pack => {
             rule.closed = r.boolean(value).unwrap_or_default();
         }

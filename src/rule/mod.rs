@@ -230,6 +230,8 @@ pub struct Rule {
     pub repeat: u32,
     /// A shipped allow beside which no program stands for itself: each must be named by one.
     pub closed: bool,
+    /// A shipped rule that guards hookctl itself: profile `observe` and a pause leave it in force.
+    pub always: bool,
     /// In a managed file: nobody overrides it.
     pub lock: bool,
 }

@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use super::concern::{self, Call, Concern};
 use super::{Layer, Rule, file};
+use crate::effect::guard::Guarded;
 use crate::effect::{Analysis, Word};
+use crate::paths::Paths;
 
 /// A shipped rule and what the build knows of it.
 #[derive(Debug)]
@@ -28,6 +30,16 @@ pub const AUTOPILOT: &str = "autopilot";
 pub const AUTOPILOT_LIST: &str = "autopilot-build";
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
+
+/// What guards this machine, with the directories of this run.
+pub fn guarded(paths: &Paths) -> Guarded {
+    let at = |dir: &Path, own: &str| {
+        let own = format!("{}/{own}", paths.home.to_string_lossy());
+        (dir != Path::new(&own)).then(|| (dir.to_string_lossy().into_owned(), own))
+    };
+    let moved = [at(&paths.config, ".config/hookctl"), at(&paths.state, ".local/state/hookctl")];
+    Guarded { names: GUARDED, moved: moved.into_iter().flatten().collect() }
+}
 
 impl Shipped {
     /// Does the rule count only where the autopilot is on?

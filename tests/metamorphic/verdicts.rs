@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use hookctl::config::Config;
+use hookctl::effect::guard::Guarded;
 use hookctl::effect::{self, Place};
 use hookctl::engine::{Case, strongest};
 use hookctl::event::Kind;
@@ -88,10 +89,11 @@ impl Judge {
 /// Where a case is judged.
 fn ground(cwd: Option<&str>) -> Place {
     let project = Path::new("/home/dev/project");
-    place(&cwd.map_or_else(
+    let place = place(&cwd.map_or_else(
         || project.display().to_string(),
         |cwd| dry::absolute(cwd, project, Path::new(HOME)),
-    ))
+    ));
+    Place { guarded: Guarded { names: shipped::GUARDED, moved: Vec::new() }, ..place }
 }
 
 /// Every command in the packs' tests that is stopped; with `check`, judged as `hookctl test` does as well.

@@ -31,7 +31,7 @@ impl Report<'_> {
             }
         }
         if self.dry.paused {
-            notes.push("paused: rules are judged and not enforced".into());
+            notes.push("paused: rules are judged and not enforced, but for those that guard hookctl itself".into());
         }
         let uncovered = self.uncovered(rules);
         let allowed = rules.iter().any(|rule| rule.matched && rule.verdict == "allow");

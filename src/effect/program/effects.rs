@@ -13,7 +13,7 @@ mod operand;
 
 pub use maybe::maybe_path;
 use maybe::opaque;
-pub use operand::{joined, operands, role};
+pub use operand::{is_directory, joined, operands, role};
 
 /// What has to be run in turn.
 #[derive(Debug, Clone)]

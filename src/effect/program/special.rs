@@ -9,11 +9,12 @@ mod machine;
 mod network;
 mod packages;
 mod remote;
+mod search;
 mod windows;
 mod wrap;
 
-pub use files::{all, any_depth, deletes, found, named};
-use files::{dd, fd, find, gzip, ln, tar};
+pub use files::{all, any_depth, deletes, found, named, printed};
+use files::{dd, fd, find, gzip, ln, tar, unzip};
 pub use git::{names_git, redirects as redirects_git};
 pub use network::transfer;
 use remote::{copy, download, ssh, ssh_settings};
@@ -80,7 +81,12 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                 }
             }
         }
-        "own-shell" => {
+        // `script FILE CMD ...`, as other systems have it.
+        "session" if values.len() > 1 => {
+            out.path(Word::Write, &values[0], Extent::Exact, Grade::Certain, Source::Operand);
+            next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: false });
+        }
+        "own-shell" | "session" => {
             // Without a command these start a shell on their standard input.
             let from = next.len();
             operands(out, call, program, next);
@@ -124,6 +130,9 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
             }
             if !call.dry() && call.parsed.option("-d").is_none() {
                 out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
+            }
+            if !call.dry() {
+                unzip(out, call, &values);
             }
         }
         "api" => forge::api(out, call, &values),
@@ -256,7 +265,7 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
         "chattr" => machine::chattr(out, call, &values, next),
         "open" => machine::open(out, &values),
         "kill" if call.name == "fuser" && !call.parsed.has(mark::SPARE) => {}
-        "kill" => out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone()),
+        "kill" => machine::kill(out, call, &values),
         // Every operand is a command line (hyperfine).
         "scripts" => {
             next.extend(values.iter().map(|v| Next::Script { text: v.clone(), rest: Vec::new() }))
@@ -272,6 +281,22 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                 None => {}
             }
         }
+        // `screen -X stuff TEXT` types it into a session.
+        "screen" => match call.parsed.has(mark::SPARE) {
+            true => next.extend(values.get(1..).filter(|v| !v.is_empty()).map(|v| {
+                let unescaped = |v: &Value| match v.plain() {
+                    Some(text) => Value::known(text.replace("\\n", "\n"), v.span.clone()),
+                    None => v.clone(),
+                };
+                joined(&v.iter().map(unescaped).collect::<Vec<_>>())
+            })),
+            false => operands(out, call, program, next),
+        },
+        // `gdb --args PROGRAM ...`
+        "debugger" => match call.parsed.option("--args") {
+            Some(_) => next.push(Next::Words { words: values, cwd: None, feeds: false }),
+            None => operands(out, call, program, next),
+        },
         "busybox" => {
             if !values.is_empty() {
                 next.push(Next::Words { words: values, cwd: None, feeds: false });

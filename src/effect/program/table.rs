@@ -25,6 +25,8 @@ roles! {
     Text = "text",
     /// A file that is read.
     Read = "read",
+    /// A file that is read, and gets a second name.
+    Link = "link",
     /// A directory read with everything below it.
     ReadTree = "read-tree",
     /// A directory read with everything below it that is not hidden.
@@ -147,6 +149,8 @@ marks! {
     EACH = "each" 21,
     /// Changes what the program otherwise only reads: an allow on the plain command does not mean it.
     CHANGES = "changes" 22,
+    /// Operands that are read get a second name.
+    LINKS = "links" 23,
 }
 
 /// What an option of a program does.

@@ -141,6 +141,8 @@ const GUARDS: &[&str] = &[
     "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
     "GEMINI_CLI_HOME",
     "QWEN_CODE_SYSTEM_SETTINGS_PATH",
+    "AMP_SETTINGS_FILE",
+    "FACTORY_HOME_OVERRIDE",
 ];
 
 /// Could it lead programs to code or settings elsewhere, so that nobody knows what they run?
@@ -167,7 +169,9 @@ fn hides(name: &str, value: Option<&str>) -> bool {
                 && ["require", "import", "loader", "-r"].iter().any(|o| value.contains(o))
                 && value.split_whitespace().any(loads)
         }
-        "COPILOT_ALLOW_ALL" | "GEMINI_YOLO_MODE" => !matches!(value, "" | "0" | "false"),
+        "COPILOT_ALLOW_ALL" | "GEMINI_YOLO_MODE" | "CLAUDE_CODE_SIMPLE" => {
+            !matches!(value, "" | "0" | "false")
+        }
         "RUBYOPT" => pathy && value.contains("-r"),
         // `-MName=a,b` loads a module; what follows a `;` is code.
         "PERL5OPT" => value.contains([';', '`', '(', '{', '\'', '"', '/']),

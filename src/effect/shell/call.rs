@@ -7,6 +7,7 @@ use shuck_ast::{AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCom
 
 use super::state::{Function, Held, Key};
 use super::{Feed, Walker, windows};
+use crate::effect::guard;
 use crate::effect::path::split;
 use crate::effect::program::{self, Call, Next, options, table};
 use crate::effect::value::{Printer, Spot, Value};
@@ -357,6 +358,21 @@ impl Walker<'_> {
         if declared {
             return;
         }
+        self.other_home(&name, args, index, &span);
+        if parsed.program.is_none()
+            && let Some(next) = self.handed_to(args)
+        {
+            self.next(next, index, false);
+            self.out.command = Some(index);
+            self.out.cwd = self.cwd();
+        }
+        if self.is_hookctl(word, &name, args, parsed.program.is_some()) {
+            let own = Value::known(guard::NAME, word.span.clone());
+            let words = std::iter::once(own).chain(args.iter().cloned()).collect();
+            self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
+            self.out.command = Some(index);
+            self.out.cwd = self.cwd();
+        }
         if name.starts_with('-') && parsed.program.is_none() {
             // `time -v rm x`: bash runs `-v`, other shells have no such keyword and run rm.
             if let Some(at) = args.iter().position(|a| !a.start().starts_with('-')) {
@@ -383,6 +399,7 @@ impl Walker<'_> {
         let nexts = program::run(&mut self.out, &call);
         self.copied(&name, &call);
         self.made_executable(&name, &call);
+        self.patched(&call);
         if self.out.analysis.effects[from..]
             .iter()
             .any(|e| e.word == Word::Execute && e.grade == Grade::Unknown)

@@ -1,17 +1,58 @@
 //! Files that the call itself made: copies of them, and those that become programs.
 
 use super::{Feed, Walker};
-use crate::effect::program::Call;
+use crate::effect::guard;
+use crate::effect::path::split;
+use crate::effect::program::{Call, Next};
 use crate::effect::value::{Spot, Value};
-use crate::effect::{Extent, Word};
+use crate::effect::{Extent, Grade, Source, Word, patch};
+
+/// The largest patch that is looked into.
+const MAX_PATCH: u64 = 1 << 20;
+/// Agents, and packages that are agents.
+const AGENTS: &[&str] = &[
+    "claude",
+    "codex",
+    "gemini",
+    "qwen",
+    "opencode",
+    "amp",
+    "copilot",
+    "cursor-agent",
+    "droid",
+    "cline",
+    "kiro-cli",
+    "goose",
+    "claude-code",
+    "gemini-cli",
+    "qwen-code",
+    "opencode-ai",
+];
+/// What fetches and runs packages.
+const RUNNERS: &[&str] = &["npx", "bunx", "pnpx", "pnpm", "npm", "yarn", "bun", "uvx", "pipx"];
+/// Variables that say where an agent looks for its settings.
+const HOMES: &[&str] = &["HOME", "USERPROFILE", "XDG_CONFIG_HOME", "APPDATA"];
+/// What runs a command as somebody else.
+const OTHERS: &[&str] = &["su", "sudo", "doas", "runuser", "gosu", "su-exec", "run0", "machinectl"];
+/// How many new names of files are remembered.
+const MAX_COPIES: usize = 200;
+
+/// `/proc/N/exe`, but of another process than the shell's own.
+fn is_of_a_process(path: &str) -> bool {
+    let rest = path.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix("/exe"));
+    rest.is_some_and(|process| !matches!(process, "self" | "thread-self"))
+}
 
 impl Walker<'_> {
     /// A file that is copied holds what the first one held; tee writes what it is fed.
     pub(super) fn copied(&mut self, name: &str, call: &Call) {
-        if !matches!(name, "cp" | "mv" | "install" | "ln" | "tee") {
+        if !matches!(name, "cp" | "mv" | "install" | "ln" | "link" | "tee" | "rsync" | "ditto") {
             return;
         }
         let operands = call.operands();
+        if name != "tee" {
+            self.renamed(call, &operands);
+        }
         let spot = |w: &mut Self, value: &Value| match w.out.spot(value, Extent::Exact, false) {
             Spot::At(target) => Some(target.resolved),
             _ => None,
@@ -37,6 +78,154 @@ impl Walker<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Where copies, links and new names of files are from then on.
+    fn renamed(&mut self, call: &Call, operands: &[Value]) {
+        let into = call.parsed.option("-t").and_then(|option| option.value.clone());
+        let (sources, to) = match (&into, operands) {
+            (Some(dir), sources) => (sources, dir.clone()),
+            (None, [only]) => (std::slice::from_ref(only), Value::known(".", only.span.clone())),
+            (None, [sources @ .., last]) => (sources, last.clone()),
+            (None, []) => return,
+        };
+        let Spot::At(to) = self.out.spot(&to, Extent::Exact, true) else { return };
+        for source in sources {
+            // `cp $(which hookctl) x`: a bare name that no file of this directory has to have.
+            let from = match source.plain() {
+                Some(guard::NAME) => guard::NAME.to_string(),
+                _ => match self.out.spot(source, Extent::Exact, false) {
+                    Spot::At(from) => from.resolved,
+                    _ => continue,
+                },
+            };
+            let name = split(&from).1.to_string();
+            for place in [to.resolved.clone(), format!("{}/{name}", to.resolved)] {
+                if place != from && self.out.copies.len() < MAX_COPIES {
+                    self.out.copies.insert(place, from.clone());
+                }
+            }
+        }
+    }
+
+    /// patch, `git apply`, `git am`: the files that the patch itself names, where its text is known.
+    pub(super) fn patched(&mut self, call: &Call) {
+        let row = call.parsed.program.map_or("", |program| program.name);
+        if !matches!(row, "patch" | "git apply" | "git am") || call.dry() {
+            return;
+        }
+        let value = |name: &str| call.parsed.option(name).and_then(|o| o.value.clone());
+        let operands = call.operands();
+        let sources = match row {
+            // `patch FILE DIFF`
+            "patch" => operands.get(1).cloned().or_else(|| value("-i")).into_iter().collect(),
+            _ => operands,
+        };
+        let mut texts: Vec<String> = Vec::new();
+        for source in sources.iter().filter(|source| source.plain() != Some("-")) {
+            texts.extend(self.content_of(source));
+        }
+        if sources.iter().all(|source| source.plain() == Some("-")) {
+            match self.feed.clone() {
+                Feed::Text(text) => texts.push(text),
+                Feed::File(file) => texts.extend(self.content_of(&file)),
+                _ => {}
+            }
+        }
+        let strip = value("-p").and_then(|v| v.plain()?.parse().ok());
+        let strip = if row == "patch" { strip } else { strip.or(Some(1)) };
+        for path in texts.iter().flat_map(|text| patch::files(text, strip)) {
+            let path = Value::known(path, call.span.clone());
+            let (extent, source) = (Extent::Exact, Source::Operand);
+            self.out.path(Word::Write, &path, extent, Grade::Certain, source);
+        }
+    }
+
+    /// A file's text: what the call wrote there, else what the disk has, within bounds.
+    fn content_of(&mut self, file: &Value) -> Option<String> {
+        let Spot::At(target) = self.out.spot(file, Extent::Exact, false) else { return None };
+        if let Some(held) = self.out.written.get(&target.resolved) {
+            return held.clone();
+        }
+        let bytes = self.out.content(&target.resolved, MAX_PATCH)?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// A program that no table describes is given hookctl with its words, or in a text behind `-c`: it
+    /// may well start it (`daemonize hookctl pause`).
+    pub(super) fn handed_to(&self, args: &[Value]) -> Option<Next> {
+        if self.out.place.guarded.names.is_empty() {
+            return None;
+        }
+        let is_own = |word: &str| split(word).1 == guard::NAME;
+        let at = args.iter().position(|arg| {
+            arg.plain().and_then(|text| text.split_whitespace().next()).is_some_and(is_own)
+        })?;
+        let arg = &args[at];
+        if arg.plain().is_some_and(|text| text.contains(' ')) {
+            let before = at.checked_sub(1).map_or("", |at| args[at].start());
+            let runs = matches!(before, "-c" | "-e" | "-x" | "--command" | "--exec" | "--");
+            return runs.then(|| Next::Script { text: arg.clone(), rest: Vec::new() });
+        }
+        let rest = args[at + 1..].iter().skip_while(|arg| arg.plain() == Some("--"));
+        let words = std::iter::once(arg).chain(rest).cloned().collect();
+        Some(Next::Words { words, cwd: None, feeds: false })
+    }
+
+    /// An agent that is started with another home, or as somebody else, has other settings: nobody
+    /// knows what guards it.
+    pub(super) fn other_home(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        index: usize,
+        span: &std::ops::Range<usize>,
+    ) {
+        let is_agent = |word: &str| {
+            let word = split(word).1;
+            AGENTS.contains(&word.split('@').next().unwrap_or(word))
+        };
+        let runs = RUNNERS.contains(&name) && args.iter().take(4).any(|arg| is_agent(arg.start()));
+        if !is_agent(name) && !runs {
+            return;
+        }
+        let analysis = &self.out.analysis;
+        let homes = analysis.environment.iter().any(|name| HOMES.contains(&name.as_str()));
+        let other = analysis.with_wrappers(Some(index)).into_iter().any(|at| {
+            let command = &analysis.commands[at];
+            OTHERS.contains(&command.name.as_str())
+                && (command.name == "su"
+                    || command
+                        .options
+                        .iter()
+                        .any(|o| o.name.starts_with("-u") || o.name == "--user"))
+        });
+        if homes || other {
+            self.out.unknown("an agent that is started with another home", span.clone());
+        }
+    }
+
+    /// Is the program that a word names hookctl by another name?
+    pub(super) fn is_hookctl(
+        &mut self,
+        word: &Value,
+        name: &str,
+        args: &[Value],
+        known: bool,
+    ) -> bool {
+        // As it is written: what Windows means by `./copy` is not what runs here.
+        let dir = word.plain().map_or("", |text| split(text).0);
+        if name == guard::NAME || self.out.place.guarded.names.is_empty() {
+            return false;
+        }
+        if dir.is_empty() {
+            return !known && self.out.is_hookctl_in_path(name, args);
+        }
+        let Spot::At(target) = self.out.spot(word, Extent::Exact, false) else { return false };
+        if is_of_a_process(&target.lexical) {
+            self.out.unknown("a program that is told by its process", word.span.clone());
+        }
+        self.out.is_hookctl(&target.resolved)
     }
 
     /// `wget URL/x && chmod +x x`: what the call has fetched becomes a program.

@@ -1,7 +1,7 @@
 //! What the functions of each language do: one line per effect, names before the colon.
 //!
 //! Behind the colon stands one word per argument, in order: `read`, `write`, `edit`, `delete`, `move`,
-//! `perm` (each with `tree`), `url`, `send`, `sh` (a shell reads it), `code`, `sql`, `-` (nothing); `x*`
+//! `perm` (each with `tree`), `link` (gets a second name), `url`, `send`, `sh` (a shell reads it), `code`, `sql`, `-` (nothing); `x*`
 //! for all that follow. `process`, `listen`, `network` and `!` (hides what it does) take no argument, `@x`
 //! looks at the whole call, `->x` says what it returns. A name that ends with a dot stands for all
 //! others of that module, one that begins with a dot for a method of anything, `Path.` for one of a path.
@@ -27,7 +27,7 @@ shutil.unpack_archive: @unarchive
 shutil.chown: perm
 shutil.: !
 os.chmod os.lchmod os.chown os.lchown os.setxattr os.chflags: perm
-os.symlink os.link: - write
+os.symlink os.link: link write
 os.truncate: write
 os.mkdir os.makedirs os.mkfifo os.mknod os.utime: write
 os.kill os.killpg signal.pthread_kill: process
@@ -37,7 +37,7 @@ os.scandir: read ->paths
 os.system os.popen subprocess.getoutput subprocess.getstatusoutput commands.getoutput asyncio.create_subprocess_shell popen2.popen2 platform.popen: sh ->stored
 subprocess.run subprocess.call subprocess.check_call subprocess.check_output subprocess.Popen: @cmd ->stored
 asyncio.create_subprocess_exec: @argv
-pty.spawn: @cmd
+pty.spawn pexpect.spawn pexpect.run pexpect.runu pexpect.spawnu ptyprocess.PtyProcess.spawn: @cmd
 os.execv os.execvp os.execve os.execvpe os.posix_spawn os.posix_spawnp: @execv
 os.execl os.execlp os.execle os.execlpe: @execl
 os.spawnv os.spawnvp os.spawnve os.spawnvpe: @spawnv
@@ -69,7 +69,8 @@ Path.read_text Path.read_bytes: read ->stored
 .read_text .read_bytes: -
 Path.open: @open ->stored
 Path.chmod Path.lchmod: perm
-Path.touch Path.mkdir Path.symlink_to Path.hardlink_to Path.link_to: write
+Path.touch Path.mkdir: write
+Path.symlink_to Path.hardlink_to Path.link_to: write link
 Path.joinpath: ->under
 Path.expanduser: ->expand
 Path.resolve Path.absolute Path.as_posix Path.relative_to Path.with_segments: ->self
@@ -134,13 +135,13 @@ fs.appendFile fs.createWriteStream fs.truncate fs.mkdir fs.mkdirp fs.ensureDir f
 fs.unlink fs.rmdir fs.rm Deno.remove: delete
 fs.remove fs.emptyDir rimraf rimraf.rimraf rimraf.native del del.deleteAsync trash shelljs.rm: deletetree
 fs.chmod fs.lchmod fs.chown fs.lchown Deno.chmod Deno.chown: perm
-fs.symlink fs.link Deno.symlink Deno.link: - write
+fs.symlink fs.link Deno.symlink Deno.link: link write
 fs.open fs.promises.open Deno.open: @open
 fs.exists fs.stat fs.lstat fs.access fs.realpath fs.fstat fs.close fs.read fs.constants. fs.watch fs.watchFile fs.readv fs.statfs fs.existsSync fs.pathExists fs.readJson: -
 fs.write fs.fsync fs.writev: -
 fs.: !
 child_process.exec shelljs.exec execa.execaCommand execa.command: sh ->stored
-child_process.execFile child_process.spawn execa execa.execa cross-spawn: @spawn ->stored
+child_process.execFile child_process.spawn execa execa.execa cross-spawn node-pty.spawn: @spawn ->stored
 child_process.fork: @fork
 child_process.: !
 Deno.Command Deno.run Bun.spawn: @denocmd
@@ -190,7 +191,7 @@ rcopy dircopy: readtree writetree
 chmod: - perm*
 chown: - - perm*
 utime: - - write*
-symlink link: - write
+symlink link: link write
 truncate mkdir make_path mkpath: write
 opendir: - read
 system exec: @system
@@ -231,7 +232,7 @@ FileUtils.rm_r FileUtils.rm_rf FileUtils.rmtree FileUtils.remove_entry FileUtils
 File.rename FileUtils.mv FileUtils.move: move write
 FileUtils.cp FileUtils.copy FileUtils.copy_file FileUtils.install: read write
 FileUtils.cp_r FileUtils.copy_entry: readtree writetree
-FileUtils.ln FileUtils.ln_s FileUtils.ln_sf FileUtils.symlink File.symlink File.link: - write
+FileUtils.ln FileUtils.ln_s FileUtils.ln_sf FileUtils.symlink File.symlink File.link: link write
 FileUtils.mkdir FileUtils.mkdir_p FileUtils.makedirs FileUtils.touch Dir.mkdir File.truncate File.mkfifo: write
 FileUtils.chmod FileUtils.chown: - perm
 FileUtils.chmod_R FileUtils.chown_R: - permtree
@@ -302,7 +303,7 @@ file_get_contents file readfile parse_ini_file simplexml_load_file: read ->store
 fopen: @open ->stored
 opendir scandir dir: read
 mkdir touch ftruncate: write
-symlink link: - write
+symlink link: link write
 chmod chown chgrp lchown: perm
 chdir: @chdir
 getcwd: ->cwd

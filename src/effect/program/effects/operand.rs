@@ -106,8 +106,17 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
     match kind {
         Role::Text => {}
         Role::Read | Role::Edit if value.plain() == Some("-") => {}
+        Role::Link => {
+            let from = out.analysis.effects.len();
+            out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
+            out.linked(from);
+        }
         Role::Read => {
+            let from = out.analysis.effects.len();
             out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
+            if call.parsed.has(mark::LINKS) && !call.dry() {
+                out.linked(from);
+            }
             if call.parsed.has(mark::INPLACE) && !call.dry() {
                 device(out, value);
             }
@@ -209,6 +218,26 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
     }
 }
 
+/// Is it a directory by the way it is written?
+pub fn is_directory(text: &str) -> bool {
+    text.ends_with('/') || matches!(split(text).1, "." | "..") || text == "~"
+}
+
+/// A directory's content is put over that of another (`cp -r a/. b`, `cp -rT a b`), or the directory
+/// itself into it.
+fn laid_over(out: &mut Emitter, call: &Call, source: &Value, target: &Value) {
+    let Some(text) = source.plain() else { return };
+    let name = split(text.trim_end_matches('/')).1;
+    let whole = matches!(name, "." | "..") || call.parsed.option("-T").is_some();
+    match whole {
+        true => out.brought(source, target),
+        false => {
+            let inner = format!("{}/{name}", target.start().trim_end_matches('/'));
+            out.brought(source, &Value::known(inner, target.span.clone()));
+        }
+    }
+}
+
 /// Where cp, mv, install and ln put things: the path itself, or a name in it.
 fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
     if call.dry() {
@@ -227,7 +256,10 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
     if at.extent != Extent::Exact {
         return;
     }
-    let slash = value.text.as_deref().is_some_and(|t| t.ends_with('/'));
+    let slash = value.text.as_deref().is_some_and(is_directory);
+    if recursive && call.name != "install" {
+        sources.iter().for_each(|source| laid_over(out, call, source, value));
+    }
     if !(into || slash || sources.len() > 1 || out.resolver.is_dir(&at.resolved)) {
         return;
     }

@@ -3,11 +3,15 @@
 use super::super::effects::{Call, Next, chdir, written};
 use super::super::options;
 use super::super::table::{self, Program, Role, mark};
+use super::search;
 use super::wrap::replace;
-use crate::effect::path::{normalise, split};
+use crate::effect::archive;
+use crate::effect::path::{has_glob, join, normalise, split};
 use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
+/// What find does with what it finds.
+const ACTIONS: &[&str] = &["-delete", "-exec", "-execdir", "-ok", "-okdir"];
 /// How many names that find looks for are followed.
 const MOST_NAMES: usize = 8;
 
@@ -39,6 +43,19 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     for start in &starts {
         out.path(Word::Read, start, Extent::Tree, Grade::Certain, Source::Operand);
     }
+    let tests = &args[at..];
+    let from = at;
+    let met = match tests
+        .iter()
+        .any(|a| matches!(a.plain(), Some(action) if ACTIONS.contains(&action)))
+    {
+        true => search::met(out, &starts, tests),
+        false => Vec::new(),
+    };
+    let taken = |action: usize| {
+        let on = move |one: &&search::Met| one.actions.contains(&(action - from));
+        met.iter().filter(on).map(|one| one.path.clone()).collect::<Vec<String>>()
+    };
     while at < args.len() {
         let Some(action) = args[at].plain() else {
             out.unknown("find with an argument known only at run time", args[at].span.clone());
@@ -49,16 +66,35 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
             "-delete" => {
                 for start in &starts {
                     below(out, Word::Delete, start, filtered);
+                    let mut names = named(start, args);
+                    names.extend(guarded_names(out, start, args));
+                    for name in names {
+                        out.path(
+                            Word::Delete,
+                            &name,
+                            Extent::Exact,
+                            Grade::Certain,
+                            Source::Operand,
+                        );
+                    }
+                }
+                for path in taken(at) {
+                    out.guard_changed(Word::Delete, &path, call.span.clone());
                 }
                 at += 1;
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                let from = at + 1;
-                let mut end = from;
+                let first = at + 1;
+                let mut end = first;
                 while end < args.len() && !matches!(args[end].plain(), Some(";" | "+")) {
                     end += 1;
                 }
-                let command = &args[from..end];
+                let command = &args[first..end];
+                for path in taken(at).into_iter().filter(|_| !command.is_empty()) {
+                    let item = Value::known(path, call.span.clone());
+                    let words = command.iter().map(|a| replace(a, "{}", &item)).collect();
+                    next.push(Next::Words { words, cwd: None, feeds: false });
+                }
                 for start in starts.iter().take(4).filter(|_| !command.is_empty()) {
                     let mut run = |item: &Value| {
                         let words = command.iter().map(|a| replace(a, "{}", item)).collect();
@@ -66,6 +102,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                     };
                     run(&found(start));
                     named(start, args).iter().for_each(&mut run);
+                    guarded_names(out, start, args).iter().for_each(&mut run);
                     if typed && !filtered && deletes(command, out.place.programs) {
                         all(start).iter().for_each(&mut run);
                     }
@@ -110,6 +147,22 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     }
 }
 
+/// The guarded files that a find without actions prints.
+pub fn printed(out: &mut Emitter, args: &[Value]) -> Vec<Value> {
+    let option =
+        |a: &&Value| matches!(a.plain(), Some("-H" | "-L" | "-P")) || a.start().starts_with("-O");
+    let args = &args[args.iter().take_while(option).count()..];
+    let is_test =
+        |a: &Value| a.start().starts_with('-') || matches!(a.start(), "(" | ")" | "!" | ",");
+    let (starts, tests) = args.split_at(args.iter().position(is_test).unwrap_or(args.len()));
+    let here = [Value::known(".", 0..0)];
+    let starts = if starts.is_empty() { &here[..] } else { starts };
+    let met = search::met(out, starts, tests);
+    let named = starts.iter().flat_map(|start| guarded_names(out, start, tests));
+    let named: Vec<Value> = named.collect();
+    met.into_iter().map(|one| Value::known(one.path, 0..0)).chain(named).collect()
+}
+
 /// fd: a pattern, directories, and behind `-x` a command for what is found there.
 pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let run = |a: &Value| matches!(a.plain(), Some("-x" | "--exec" | "-X" | "--exec-batch"));
@@ -125,8 +178,13 @@ pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         out.path(Word::Read, start, extent, Grade::Certain, Source::Operand);
     }
     let Some(command) = call.args.get(cut + 1..).filter(|c| !c.is_empty()) else { return };
+    let pattern = own.operands.first().map(|i| &call.args[*i]);
+    let mut items: Vec<Value> = Vec::new();
     for start in starts.iter().take(4) {
-        let item = found(start);
+        items.push(found(start));
+        items.extend(search::by_pattern(out, &own, start, pattern));
+    }
+    for item in items {
         let mut words: Vec<Value> = command.to_vec();
         for token in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
             words = words.iter().map(|w| replace(w, token, &item)).collect();
@@ -178,11 +236,36 @@ pub fn named(start: &Value, args: &[Value]) -> Vec<Value> {
     // What is left out is not found.
     let but = has(&["!", "-not"]) || has(&["-prune"]) && has(&["-o", "-or"]);
     let Some(dir) = start.plain().filter(|_| !but) else { return Vec::new() };
-    args.windows(2)
-        .filter(|pair| matches!(pair[0].plain(), Some("-name" | "-iname")))
-        .filter_map(|pair| any_depth(dir, &pair[1]))
-        .take(MOST_NAMES)
-        .collect()
+    let names = args.windows(2).filter_map(|pair| Some((pair[0].plain()?, &pair[1])));
+    let mut found: Vec<Value> = Vec::new();
+    for (test, name) in names {
+        let value = match test {
+            "-name" => name.clone(),
+            "-iname" => {
+                Value { text: name.text.as_ref().map(|t| t.to_lowercase()), ..name.clone() }
+            }
+            // A whole path is told as well.
+            "-path" | "-wholename" if name.plain().is_some_and(|t| !has_glob(t)) => {
+                found.push(name.clone());
+                continue;
+            }
+            _ => continue,
+        };
+        found.extend(any_depth(dir, &value));
+    }
+    found.truncate(MOST_NAMES);
+    found
+}
+
+/// Guarded names that find asks for, right below its start: the likeliest place, there or not.
+fn guarded_names(out: &Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
+    let Some(dir) = start.plain() else { return Vec::new() };
+    let asks = |pair: &&[Value]| matches!(pair[0].plain(), Some("-name" | "-iname"));
+    let names = args.windows(2).filter(asks).filter_map(|pair| pair[1].plain());
+    let path = |name: &str| format!("{}/{name}", dir.trim_end_matches('/'));
+    let here = out.cwd.clone().unwrap_or_default();
+    let guarded = |path: &String| out.place.is_guarded(&normalise(&join(&here, path)));
+    names.map(path).filter(guarded).map(|path| Value::known(path, start.span.clone())).collect()
 }
 
 /// Files of that name at any depth below the directory. Only a name that is told by how it begins
@@ -281,6 +364,8 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
         Spot::At(target) => out.written.contains_key(&target.resolved),
         _ => call.fed,
     });
+    let listed =
+        archive.as_ref().filter(|_| mode == Some('x')).map(|a| out.spot(a, Extent::Exact, false));
     if let Some(archive) = archive.filter(|a| a.plain() != Some("-")) {
         let word = if reading { Word::Read } else { Word::Write };
         out.path(word, &archive, Extent::Exact, Grade::Certain, Source::Operand);
@@ -292,6 +377,10 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
         Some('x') => {
             if !has(&["-O", "--to-stdout"]) {
                 out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
+                members(out, &values, has(&["--wildcards"]));
+                if let Some(Spot::At(file)) = listed.filter(|_| values.is_empty()) {
+                    unpacked(out, &file.resolved, ".");
+                }
                 if fetched {
                     out.fetch_into(&Value::known(".", call.span.clone()));
                 }
@@ -310,6 +399,46 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
             }
         }
         None => out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone()),
+    }
+}
+
+/// The files of an archive that are asked for by name.
+pub fn members(out: &mut Emitter, values: &[Value], globs: bool) {
+    for value in values {
+        let glob = globs && value.text.as_deref().is_some_and(has_glob);
+        let value = Value { glob, ..value.clone() };
+        out.path(Word::Write, &value, Extent::Tree, Grade::Certain, Source::Operand);
+    }
+}
+
+/// unzip: the files that are asked for behind the archive, or all of it.
+pub fn unzip(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let Some((file, asked)) = values.split_first() else { return };
+    let into = call.parsed.option("-d").and_then(|o| o.value.as_ref()).and_then(Value::plain);
+    let Spot::At(archive) = out.spot(file, Extent::Exact, false) else { return };
+    if asked.is_empty() || call.parsed.option("-x").is_some() {
+        return unpacked(out, &archive.resolved, into.unwrap_or("."));
+    }
+    let inner = |value: &Value| match (&value.text, into) {
+        (Some(text), Some(dir)) => Value { text: Some(format!("{dir}/{text}")), ..value.clone() },
+        _ => value.clone(),
+    };
+    members(out, &asked.iter().map(inner).collect::<Vec<_>>(), true);
+}
+
+/// An archive that is there is unpacked into a directory: what of it lands on something guarded.
+pub fn unpacked(out: &mut Emitter, file: &str, dir: &str) {
+    let dir = Value::known(dir, 0..0);
+    let Spot::At(dir) = out.spot(&dir, Extent::Exact, true) else { return };
+    if !out.may_guard(&dir) {
+        return;
+    }
+    let bytes = out.content(file, archive::MAX_BYTES).unwrap_or_default();
+    for name in archive::names(&bytes) {
+        let path = normalise(&format!("{}/{name}", dir.lexical));
+        if out.place.is_guarded(&path) {
+            out.guard_changed(Word::Write, &path, 0..0);
+        }
     }
 }
 
@@ -336,7 +465,9 @@ pub fn ln(out: &mut Emitter, call: &Call, values: &[Value]) {
         },
     };
     for source in sources {
+        let from = out.analysis.effects.len();
         out.path(Word::Read, source, Extent::Tree, Grade::Certain, Source::Operand);
+        out.linked(from);
         let text = source.plain();
         let Some((dir, is_dir)) = &dir else {
             out.push(Word::Write, Grade::Unknown, Source::Operand, span.clone());

@@ -2,13 +2,15 @@
 
 mod alias;
 mod settings;
+mod tree;
 
+use self::tree::Tree;
 pub use settings::{names_git, redirects, settings};
 
 use super::super::effects::{Call, Next, operands, role};
 use super::super::table::{Program, Role, mark};
 use crate::effect::path::{self, split};
-use crate::effect::value::{Emitter, Value};
+use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
 const DISCARD: Word = Word::Named("git.discard");
@@ -27,6 +29,9 @@ pub fn run(
             operands(out, call, program, next);
             if !call.dry() {
                 may_write(out, call, ".");
+            }
+            if matches!(program.name, "git stash" | "git stash push" | "git stash save") {
+                stashed(out, call, values);
             }
         }
         "git-own" => {
@@ -52,6 +57,7 @@ pub fn run(
         "git-reset" => {
             if call.parsed.has(mark::SPARE) && !call.dry() {
                 may_write(out, call, ".");
+                changed(out, call, &[Value::known(".", call.span.clone())]);
             }
         }
         "git-clean" if !call.dry() => clean(out, call, values),
@@ -115,6 +121,7 @@ fn checkout(out: &mut Emitter, call: &Call, values: &[Value]) {
             out.push(DISCARD, Grade::Certain, Source::Program, call.span.clone());
         }
         files.iter().for_each(|file| overwrite(out, file));
+        changed(out, call, &files);
     } else if !values.is_empty() || call.parsed.option("--force").is_some() {
         may_write(out, call, ".");
     }
@@ -173,6 +180,7 @@ fn restore(out: &mut Emitter, call: &Call, values: &[Value]) {
         may_write(out, call, ".");
     }
     values.iter().for_each(|value| overwrite(out, value));
+    changed(out, call, values);
 }
 
 /// Is `yes` given, and not taken back by a later `no`?
@@ -196,6 +204,61 @@ fn clean(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
     for value in values {
         out.path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
+    }
+    if sure {
+        let here = Value::known(".", call.span.clone());
+        let places = if values.is_empty() { std::slice::from_ref(&here) } else { values };
+        untracked(out, call, places);
+    }
+}
+
+/// The guarded files that git does not track go; those that it ignores only where that is asked for.
+fn untracked(out: &mut Emitter, call: &Call, places: &[Value]) {
+    let all = ["-x", "-X", "-a"].iter().any(|name| call.parsed.option(name).is_some());
+    let mut tree = None;
+    for place in places {
+        let Spot::At(target) = out.spot(place, Extent::Exact, false) else { continue };
+        let guards = out.guards_below(&target);
+        if tree.is_none() && !guards.is_empty() {
+            tree = Tree::read(out);
+        }
+        for path in guards {
+            if tree.as_ref().is_some_and(|tree| tree.is_untracked(&path, all)) {
+                out.guard_changed(Word::Delete, &path, call.span.clone());
+            }
+        }
+    }
+}
+
+/// `git stash -u`: what is not tracked is put away with the rest.
+fn stashed(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let here = Value::known(".", call.span.clone());
+    let named = if values.is_empty() { std::slice::from_ref(&here) } else { values };
+    if ["-u", "-a"].iter().any(|name| call.parsed.option(name).is_some()) {
+        untracked(out, call, named);
+    }
+    changed(out, call, named);
+    if call.parsed.program.is_some_and(|row| row.name != "git stash save") {
+        for value in values {
+            out.path(Word::Write, value, Extent::Tree, Grade::Certain, Source::Operand);
+        }
+    }
+}
+
+/// What git tracks goes back to what it was: guarded files that were changed since.
+fn changed(out: &mut Emitter, call: &Call, places: &[Value]) {
+    let mut tree = None;
+    for place in places {
+        let Spot::At(target) = out.spot(place, Extent::Exact, false) else { continue };
+        let guards = out.guards_below(&target);
+        if tree.is_none() && !guards.is_empty() {
+            tree = Tree::read(out);
+        }
+        for path in guards {
+            if tree.as_ref().is_some_and(|tree| tree.is_changed(&path)) {
+                out.guard_changed(Word::Write, &path, call.span.clone());
+            }
+        }
     }
 }
 

@@ -2,6 +2,9 @@
 
 use super::super::effects::{Call, Next, device, maybe_path, role};
 use super::super::table::{Role, mark};
+use super::files::members;
+use super::search::expression;
+use crate::effect::guard;
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
@@ -50,6 +53,12 @@ pub fn machine(out: &mut Emitter, call: &Call, values: &[Value]) {
                 })
         }
     };
+    if changes && call.name == "mount" && !call.dry() {
+        // What is mounted elsewhere has a second name, and what is mounted over has none.
+        for value in values {
+            out.mounted(value);
+        }
+    }
     // The row says `system` for options that change something.
     if changes && !call.dry() && !call.parsed.has(mark::SYSTEM) {
         out.push(Word::System, Grade::Certain, Source::Program, call.span.clone());
@@ -76,6 +85,7 @@ pub fn cpio(out: &mut Emitter, call: &Call, values: &[Value]) {
     let has = |name: &str| call.parsed.option(name).is_some();
     if has("-i") && !has("-t") {
         out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
+        members(out, values, true);
     }
     if has("-p") {
         for value in values {
@@ -90,6 +100,31 @@ pub fn chattr(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<N
     for value in &values[usize::from(modes)..] {
         role(out, call, Role::Permission, value, next);
     }
+}
+
+/// Processes are signalled: by number, by name, or those that use a file.
+pub fn kill(out: &mut Emitter, call: &Call, values: &[Value]) {
+    out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone());
+    for value in values {
+        if call.name == "fuser" {
+            out.path(Word::Process, value, Extent::Exact, Grade::Certain, Source::Operand);
+        } else if value.plain().is_some_and(|pattern| names_guard(call, pattern)) {
+            out.guard_ended(value.span.clone());
+        }
+    }
+}
+
+/// Is hookctl among the processes of that name? pkill's is an expression that is found anywhere in it.
+fn names_guard(call: &Call, pattern: &str) -> bool {
+    let has = |name: &str| call.parsed.option(name).is_some();
+    if matches!(call.name, "kill") || call.name == "killall" && !has("-r") {
+        return pattern == guard::NAME;
+    }
+    let exact = has("-x") || call.name == "skill";
+    let fold = if has("-i") { "(?i)" } else { "" };
+    let whole = if exact { format!("{fold}^(?:{pattern})$") } else { format!("{fold}{pattern}") };
+    let line = if has("-f") { format!("{} hook", guard::NAME) } else { guard::NAME.to_string() };
+    expression(&whole).is_some_and(|re| re.is_match(&line))
 }
 
 /// `open URL` goes to a host, `open FILE` hands it to whatever opens such files.

@@ -1,9 +1,10 @@
 //! Programs that talk to others: scp and rsync, curl and wget, ssh.
 
-use super::super::effects::{Call, Next, joined, sends, written};
+use super::super::effects::{Call, Next, is_directory, joined, sends, written};
 use super::super::options;
 use super::super::table::mark;
 use crate::effect::host::host_of;
+use crate::effect::path::split;
 use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word};
 
@@ -70,6 +71,12 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
             continue;
         }
         out.path(Word::Write, value, tree, Grade::Certain, Source::Operand);
+        let excludes = call.parsed.option("--exclude").is_some();
+        for source in
+            values[..i].iter().filter(|_| matches!(call.name, "rsync" | "scp") && !excludes)
+        {
+            arrives(out, source, value, remote(source));
+        }
         if let Spot::At(target) = out.spot(value, Extent::Exact, true)
             && tree == Extent::Exact
             && (value.start().ends_with('/') || out.resolver.is_dir(&target.resolved))
@@ -81,6 +88,23 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
             out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
         }
         written(out, value);
+    }
+}
+
+/// What rsync puts into a directory: a source by its name, or with a slash behind it its content.
+fn arrives(out: &mut Emitter, source: &Value, target: &Value, remote: bool) {
+    let (Some(text), Some(into)) = (source.plain(), target.plain()) else { return };
+    let path = if remote { text.rsplit(':').next().unwrap_or(text) } else { text };
+    if path.ends_with('/') || matches!(split(path).1, "." | "..") {
+        if !remote {
+            out.brought(source, target);
+        }
+        return;
+    }
+    if is_directory(into) {
+        let name = split(path).1;
+        let inner = Value::known(format!("{}/{name}", into.trim_end_matches('/')), 0..0);
+        out.path(Word::Write, &inner, Extent::Tree, Grade::Certain, Source::Operand);
     }
 }
 

@@ -13,6 +13,23 @@ fn texts(args: &[Value]) -> Vec<String> {
 }
 
 impl Walker<'_> {
+    /// What find prints, with the guarded files that are surely among it.
+    fn found_by(&mut self, args: &[Value]) -> Option<Feed> {
+        let feed = listing::find(args)?;
+        let met = special::printed(&mut self.out, args);
+        if met.is_empty() {
+            return Some(feed);
+        }
+        let (some, names) = match feed {
+            Feed::Lines(some) => (some, Vec::new()),
+            Feed::Found(some, names) => (some, names),
+            Feed::Whole(some, all) => (some, all.into_iter().collect()),
+            Feed::Tree(start) => (special::found(&start), vec![start]),
+            other => return Some(other),
+        };
+        Some(Feed::Found(some, names.into_iter().chain(met).collect()))
+    }
+
     /// What a decoder prints is remembered: running it stays the one effect that nobody has read.
     fn decoded(&mut self, text: Option<String>) -> Option<Feed> {
         let text = text?;
@@ -71,7 +88,7 @@ impl Walker<'_> {
             {
                 None
             }
-            "find" => listing::find(args),
+            "find" => self.found_by(args),
             // Cmdlets hand objects on; for what takes them they are paths.
             name if listing::lists_here(name, &texts(args)) => Some(listing::here()),
             name if listing::passes_objects(name) => match fed {

@@ -23,6 +23,11 @@ impl Scan<'_, '_> {
                 self.path(Word::Write, val, Extent::Exact);
             }
             "delete" => self.path(Word::Delete, val, deep(recursive)),
+            "link" => {
+                let from = self.out.analysis.effects.len();
+                self.path(Word::Read, val, Extent::Exact);
+                self.out.linked(from);
+            }
             "deletetree" => self.path(Word::Delete, val, Extent::Tree),
             "move" => {
                 self.path(Word::Read, val, Extent::Tree);

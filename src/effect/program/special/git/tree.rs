@@ -1,0 +1,111 @@
+//! What git knows of a file of its work tree, by a bounded look into its index.
+
+use std::fs;
+use std::time::UNIX_EPOCH;
+
+use crate::effect::path::join;
+use crate::effect::value::Emitter;
+use crate::rule::glob;
+
+/// The largest index that is read.
+const MAX_INDEX: u64 = 8 << 20;
+/// The largest list of what is ignored.
+const MAX_IGNORED: u64 = 64 << 10;
+/// How long the head of an entry is, and where in it the time and the size stand.
+const HEAD: usize = 62;
+const MODIFIED: usize = 8;
+const SIZE: usize = 36;
+
+/// What git knows of a project's files.
+pub struct Tree {
+    project: String,
+    index: Vec<u8>,
+    ignored: Vec<String>,
+}
+
+impl Tree {
+    /// The tree of the project; None where there is none.
+    pub fn read(out: &mut Emitter) -> Option<Tree> {
+        let project = out.place.project.clone();
+        let own = format!("{project}/.git");
+        // Of a linked work tree the directory is told by the file `.git`.
+        let git = match out.content(&own, MAX_IGNORED) {
+            Some(text) => {
+                let text = String::from_utf8(text).ok()?;
+                join(&project, text.strip_prefix("gitdir:")?.trim())
+            }
+            None if out.resolver.is_dir(&own) => own,
+            None => return None,
+        };
+        // An index that is not there tracks nothing.
+        let index = out.content(&format!("{git}/index"), MAX_INDEX).unwrap_or_default();
+        let lists = [format!("{git}/info/exclude"), format!("{project}/.gitignore")];
+        let ignored = lists.iter().filter_map(|list| {
+            Some(String::from_utf8_lossy(&out.content(list, MAX_IGNORED)?).into_owned())
+        });
+        let ignored = ignored.collect();
+        Some(Tree { project, index, ignored })
+    }
+
+    /// Is the file one that git does not track, and, unless `all`, does not ignore?
+    pub fn is_untracked(&self, file: &str, all: bool) -> bool {
+        self.name(file).is_some_and(|name| {
+            entry(&self.index, name).is_none() && (all || !self.is_ignored(name))
+        })
+    }
+
+    /// Is the file tracked, and other than when git last looked at it?
+    pub fn is_changed(&self, file: &str) -> bool {
+        let head = self.name(file).and_then(|name| entry(&self.index, name));
+        let (Some(head), Ok(meta)) = (head, fs::metadata(file)) else { return false };
+        let number = |at: usize| {
+            let bytes = head.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+            bytes.map_or(0, u32::from_be_bytes)
+        };
+        let modified = meta.modified().ok();
+        let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified = modified.unwrap_or_default();
+        (number(MODIFIED), number(MODIFIED + 4), number(SIZE))
+            != (modified.as_secs() as u32, modified.subsec_nanos(), meta.len() as u32)
+    }
+
+    fn name<'f>(&self, file: &'f str) -> Option<&'f str> {
+        file.strip_prefix(self.project.as_str())?.strip_prefix('/')
+    }
+
+    /// Do the project's own lists name it? Later lines count more.
+    fn is_ignored(&self, name: &str) -> bool {
+        let mut ignored = false;
+        for line in self.ignored.iter().flat_map(|text| text.lines()) {
+            let (not, pattern) = match line.trim().strip_prefix('!') {
+                Some(rest) => (true, rest),
+                None => (false, line.trim()),
+            };
+            if !pattern.is_empty() && !pattern.starts_with('#') && ignores(pattern, name) {
+                ignored = !not;
+            }
+        }
+        ignored
+    }
+}
+
+/// The head of a file's entry. Names of the fourth version, which are cut, are not found.
+fn entry<'a>(index: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let wanted = [name.as_bytes(), b"\0"].concat();
+    memchr::memmem::find_iter(index, &wanted).find_map(|at| {
+        let head = index.get(at.checked_sub(HEAD)?..at)?;
+        let len = usize::from(u16::from_be_bytes([head[HEAD - 2], head[HEAD - 1]]) & 0xfff);
+        (len == name.len()).then_some(head)
+    })
+}
+
+fn ignores(pattern: &str, name: &str) -> bool {
+    let pattern = pattern.trim_end_matches('/');
+    let mut above = name.match_indices('/').map(|(at, _)| &name[..at]).chain([name]);
+    match pattern.trim_start_matches('/') {
+        bare if !bare.contains('/') && !pattern.starts_with('/') => {
+            name.split('/').any(|part| glob::matches(bare, part))
+        }
+        path => above.any(|dir| glob::matches(path.trim_start_matches("**/"), dir)),
+    }
+}

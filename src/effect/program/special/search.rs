@@ -1,0 +1,314 @@
+//! What a search does to the guarded files that are there: find's expression, asked of one file.
+//!
+//! Whether `find . -name '*.toml' -delete` takes a file along depends on all of its tests; of a file
+//! that is known most of them can be answered. What cannot counts as no.
+
+use std::fs::{self, Metadata};
+use std::time::SystemTime;
+
+use super::super::options::Parsed;
+use super::super::table::mark;
+use crate::effect::Extent;
+use crate::effect::guard;
+use crate::effect::path::split;
+use crate::effect::value::{Emitter, Spot, Value};
+use crate::rule::glob;
+
+/// How deep brackets stand in brackets.
+const MAX_DEPTH: usize = 16;
+/// How large an expression may become, in bytes.
+const MAX_EXPRESSION: usize = 1 << 18;
+/// How many found files are followed.
+const MAX_FOUND: usize = 32;
+
+/// A guarded file that a search meets.
+pub struct Met {
+    /// Its absolute path.
+    pub path: String,
+    /// The places, among the arguments, of the actions that are taken on it.
+    pub actions: Vec<usize>,
+}
+
+/// The guarded files below the starts that the expression takes an action on.
+pub fn met(out: &mut Emitter, starts: &[Value], args: &[Value]) -> Vec<Met> {
+    let acts = |a: &Value| {
+        matches!(
+            a.plain(),
+            Some("-delete" | "-exec" | "-execdir" | "-ok" | "-okdir" | "-print" | "-print0")
+        )
+    };
+    let mut found = Vec::new();
+    let printed = !args.iter().any(acts);
+    for start in starts.iter().take(4) {
+        let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { continue };
+        for path in out.guards_below(&dir) {
+            let base = [&dir.lexical, &dir.resolved]
+                .into_iter()
+                .find_map(|d| path.strip_prefix(d.as_str()));
+            let Some(rest) = base else { continue };
+            let shown = format!("{}{rest}", start.start().trim_end_matches('/'));
+            let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+            let depth = rest.matches('/').count();
+            let file = File { shown: &shown, meta: &meta, depth };
+            let mut search = Search { args, at: 0, file, actions: Vec::new(), pruned: false };
+            let truth = search.either(0, true);
+            let mut actions = search.actions;
+            if printed && truth {
+                actions.push(args.len());
+            }
+            if !actions.is_empty()
+                && !pruned_above(args, start, rest, &dir.resolved)
+                && found.len() < MAX_FOUND
+            {
+                found.push(Met { path, actions });
+            }
+        }
+    }
+    found
+}
+
+/// Does the search leave a directory out that leads to the file?
+fn pruned_above(args: &[Value], start: &Value, rest: &str, dir: &str) -> bool {
+    if !args.iter().any(|a| a.plain() == Some("-prune")) {
+        return false;
+    }
+    let ends = rest.char_indices().filter(|(at, c)| *c == '/' && *at > 0).map(|(at, _)| at);
+    ends.into_iter().any(|end| {
+        let shown = format!("{}{}", start.start().trim_end_matches('/'), &rest[..end]);
+        let Ok(meta) = fs::symlink_metadata(format!("{dir}{}", &rest[..end])) else { return false };
+        let depth = rest[..end].matches('/').count();
+        let file = File { shown: &shown, meta: &meta, depth };
+        let mut search = Search { args, at: 0, file, actions: Vec::new(), pruned: false };
+        search.either(0, true);
+        search.pruned
+    })
+}
+
+struct File<'a> {
+    /// As find shows it.
+    shown: &'a str,
+    meta: &'a Metadata,
+    depth: usize,
+}
+
+/// One walk through the expression for one file.
+struct Search<'a> {
+    args: &'a [Value],
+    at: usize,
+    file: File<'a>,
+    actions: Vec<usize>,
+    pruned: bool,
+}
+
+impl Search<'_> {
+    fn word(&self) -> Option<&str> {
+        self.args.get(self.at).map(Value::start)
+    }
+
+    /// `a -o b`, `a , b`: up to a closing bracket. `live` = it is evaluated at all.
+    fn either(&mut self, depth: usize, live: bool) -> bool {
+        let mut truth = self.all(depth, live);
+        while let Some(word @ ("-o" | "-or" | ",")) = self.word() {
+            let list = word == ",";
+            self.at += 1;
+            let next = self.all(depth, live && (list || !truth));
+            truth = if list { next } else { truth || next };
+        }
+        truth
+    }
+
+    /// `a b`, `a -a b`.
+    fn all(&mut self, depth: usize, live: bool) -> bool {
+        let mut truth = true;
+        while let Some(word) = self.word() {
+            match word {
+                "-o" | "-or" | "," | ")" => break,
+                "-a" | "-and" => self.at += 1,
+                _ => truth &= self.one(depth, live && truth),
+            }
+        }
+        truth
+    }
+
+    fn one(&mut self, depth: usize, live: bool) -> bool {
+        let mut not = false;
+        while let Some("!" | "-not") = self.word() {
+            not = !not;
+            self.at += 1;
+        }
+        if self.word() == Some("(") && depth < MAX_DEPTH {
+            self.at += 1;
+            let truth = self.either(depth + 1, live);
+            if self.word() == Some(")") {
+                self.at += 1;
+            }
+            return truth != not;
+        }
+        match self.test(live) {
+            Some(truth) => truth != not,
+            None => false,
+        }
+    }
+
+    /// One test or action; None = it cannot be told.
+    fn test(&mut self, live: bool) -> Option<bool> {
+        let at = self.at;
+        let word = self.word().unwrap_or_default().to_string();
+        self.at += 1;
+        let name = split(self.file.shown).1;
+        match word.as_str() {
+            "-delete" => return Some(self.act(at, live)),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                while self.word().is_some_and(|word| !matches!(word, ";" | "+")) {
+                    self.at += 1;
+                }
+                self.at += 1;
+                return Some(self.act(at, live));
+            }
+            "-print" | "-print0" => return Some(self.act(at, live)),
+            "-ls"
+            | "-true"
+            | "-depth"
+            | "-d"
+            | "-mount"
+            | "-xdev"
+            | "-follow"
+            | "-noleaf"
+            | "-ignore_readdir_race" => {
+                return Some(true);
+            }
+            "-prune" => {
+                self.pruned |= live;
+                return Some(true);
+            }
+            "-false" => return Some(false),
+            "-quit" => return Some(true),
+            "-empty" => return Some(self.file.meta.is_file() && self.file.meta.len() == 0),
+            "-readable" | "-writable" | "-executable" => return None,
+            "-nouser" | "-nogroup" => return Some(false),
+            _ => {}
+        }
+        let value = self.args.get(self.at).and_then(|a| a.text.clone());
+        self.at += usize::from(word.starts_with('-'));
+        let value = value?;
+        let folded = |text: &str| text.to_lowercase();
+        let meta = self.file.meta;
+        Some(match word.as_str() {
+            "-name" => glob::matches(&value, name),
+            "-iname" => glob::matches(&folded(&value), &folded(name)),
+            "-path" | "-wholename" => glob::matches(&value, self.file.shown),
+            "-ipath" | "-iwholename" => glob::matches(&folded(&value), &folded(self.file.shown)),
+            "-regex" | "-iregex" => matches(&value, self.file.shown, word == "-iregex")?,
+            "-type" | "-xtype" => value.split(',').any(|kind| match kind {
+                "f" => meta.is_file(),
+                "d" => meta.is_dir(),
+                "l" => meta.is_symlink(),
+                _ => false,
+            }),
+            "-maxdepth" => value.parse::<usize>().is_ok_and(|most| self.file.depth <= most),
+            "-mindepth" => value.parse::<usize>().is_ok_and(|least| self.file.depth >= least),
+            "-mtime" | "-ctime" | "-atime" => compare(&value, age(meta)? / 86_400)?,
+            "-mmin" | "-cmin" | "-amin" => compare(&value, age(meta)? / 60)?,
+            "-size" => sized(&value, meta.len())?,
+            "-newer" | "-anewer" | "-cnewer" => {
+                fs::metadata(&value).ok()?.modified().ok()? < meta.modified().ok()?
+            }
+            "-regextype" | "-printf" | "-user" | "-uid" | "-group" | "-gid" => true,
+            "-fprint" | "-fprint0" | "-fls" => true,
+            "-fprintf" => {
+                self.at += 1;
+                true
+            }
+            _ => return None,
+        })
+    }
+
+    fn act(&mut self, at: usize, live: bool) -> bool {
+        if live {
+            self.actions.push(at);
+        }
+        true
+    }
+}
+
+/// The whole path against an expression in Emacs' way of writing, where brackets and bars are escaped.
+fn matches(pattern: &str, text: &str, fold: bool) -> Option<bool> {
+    let plain = pattern.replace("\\(", "(").replace("\\)", ")").replace("\\|", "|");
+    let flag = if fold { "(?i)" } else { "" };
+    let whole = format!("{flag}^(?:{plain})$");
+    Some(expression(&whole)?.is_match(text))
+}
+
+/// An expression of a bounded size.
+pub fn expression(text: &str) -> Option<regex_lite::Regex> {
+    regex_lite::RegexBuilder::new(text).size_limit(MAX_EXPRESSION).build().ok()
+}
+
+fn age(meta: &Metadata) -> Option<u64> {
+    Some(SystemTime::now().duration_since(meta.modified().ok()?).ok()?.as_secs())
+}
+
+/// `+N` more, `-N` less, `N` exactly.
+fn compare(wanted: &str, value: u64) -> Option<bool> {
+    let number = |text: &str| text.parse::<u64>().ok();
+    Some(match wanted.as_bytes().first()? {
+        b'+' => value > number(&wanted[1..])?,
+        b'-' => value < number(&wanted[1..])?,
+        _ => value == number(wanted)?,
+    })
+}
+
+fn sized(wanted: &str, bytes: u64) -> Option<bool> {
+    let (number, unit) = match wanted.as_bytes().last()? {
+        b'c' => (&wanted[..wanted.len() - 1], 1),
+        b'w' => (&wanted[..wanted.len() - 1], 2),
+        b'k' => (&wanted[..wanted.len() - 1], 1 << 10),
+        b'M' => (&wanted[..wanted.len() - 1], 1 << 20),
+        b'G' => (&wanted[..wanted.len() - 1], 1 << 30),
+        b'b' => (&wanted[..wanted.len() - 1], 512),
+        _ => (wanted, 512),
+    };
+    compare(number, bytes.div_ceil(unit))
+}
+
+/// The guarded files below a start that fd finds by its pattern.
+pub fn by_pattern(
+    out: &mut Emitter,
+    own: &Parsed,
+    start: &Value,
+    pattern: Option<&Value>,
+) -> Vec<Value> {
+    let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { return Vec::new() };
+    let there = out.guards_below(&dir);
+    let text = pattern.map_or("", Value::start);
+    let ends = own.option("-e").and_then(|o| o.value.as_ref()).map(|v| format!(".{}", v.start()));
+    let kind = own.option("-t").and_then(|o| o.value.as_ref()).and_then(Value::plain);
+    let hidden = own.has(mark::TREE);
+    let finds = |path: &str, sure: bool| {
+        let name = split(path).1;
+        let shown = path.strip_prefix(dir.lexical.trim_end_matches('/')).unwrap_or(path);
+        (hidden || !shown.contains("/."))
+            && ends.as_ref().is_none_or(|end| name.ends_with(end.as_str()))
+            && kind.is_none_or(|kind| {
+                !sure || kind.starts_with('f') != fs::metadata(path).is_ok_and(|m| m.is_dir())
+            })
+            && match text {
+                "" | "." => true,
+                _ if own.option("-g").is_some() => glob::matches(text, name),
+                _ if own.option("-F").is_some() => name.contains(text),
+                _ => {
+                    let fold = if text.chars().any(char::is_uppercase) { "" } else { "(?i)" };
+                    expression(&format!("{fold}{text}")).is_some_and(|re| re.is_match(name))
+                }
+            }
+    };
+    let mut found: Vec<String> = there.into_iter().filter(|path| finds(path, true)).collect();
+    // Who asks for it by name means it, there or not.
+    if text.contains(guard::NAME) {
+        let named = out.place.guarded_paths().into_iter();
+        let within = |path: &String| path.starts_with(&dir.lexical) && !found.contains(path);
+        found.extend(named.filter(|path| within(path) && finds(path, false)).collect::<Vec<_>>());
+    }
+    found.truncate(MAX_FOUND);
+    found.into_iter().map(|path| Value::known(path, start.span.clone())).collect()
+}

@@ -1,0 +1,339 @@
+//! What the fields of a tool that no table knows say: which files it changes, which commands it runs.
+//!
+//! A writer's verb beside a path is a certain write: in the tool's name, or in a field that says which of
+//! its operations is meant. Names of fields tell paths from text.
+
+use serde_json::Value as Json;
+
+use super::{MAX_LEAVES, own, shaped, words};
+use crate::effect::patch;
+use crate::effect::path;
+use crate::effect::value::Emitter;
+use crate::effect::{Extent, Grade, Source, Word};
+
+/// Verbs after which a file is not what it was.
+const CHANGES: &[&str] = &[
+    "append",
+    "apply",
+    "checkout",
+    "chmod",
+    "chown",
+    "clear",
+    "copy",
+    "cp",
+    "create",
+    "download",
+    "dump",
+    "edit",
+    "erase",
+    "export",
+    "extract",
+    "generate",
+    "insert",
+    "install",
+    "link",
+    "make",
+    "mkdir",
+    "mkfifo",
+    "modify",
+    "move",
+    "mv",
+    "new",
+    "overwrite",
+    "patch",
+    "put",
+    "record",
+    "rename",
+    "replace",
+    "restore",
+    "revert",
+    "rewrite",
+    "save",
+    "screenshot",
+    "set",
+    "store",
+    "symlink",
+    "take",
+    "touch",
+    "truncate",
+    "unpack",
+    "unzip",
+    "update",
+    "upload",
+    "write",
+];
+/// Verbs after which it is gone.
+const REMOVES: &[&str] =
+    &["delete", "destroy", "erase", "purge", "remove", "rm", "rmdir", "trash", "unlink"];
+/// Verbs that leave what they take their content from as it was.
+const TAKES: &[&str] = &["copy", "cp", "upload", "download", "extract", "unpack", "unzip"];
+/// Verbs that give a file a second name.
+const LINKS: &[&str] = &["link", "symlink"];
+/// Fields that say which operation is meant.
+const OPERATIONS: &[&str] =
+    &["operation", "action", "op", "type", "kind", "command", "method", "mode", "verb"];
+/// Fields that only say where the work is done.
+const PLACES: &[&str] =
+    &["cwd", "workdir", "working", "repo", "repository", "project", "workspace", "root", "base"];
+/// The last words of fields that hold paths.
+const PATHS: &[&str] = &[
+    "path",
+    "paths",
+    "file",
+    "files",
+    "filename",
+    "filenames",
+    "filepath",
+    "filepaths",
+    "uri",
+    "uris",
+    "url",
+    "dir",
+    "directory",
+    "folder",
+    "location",
+    "target",
+    "targets",
+    "link",
+    "archive",
+    "document",
+];
+/// The same of fields that what is written goes to.
+const GOALS: &[&str] = &["dest", "destination", "dst", "to", "output", "out", "target", "new"];
+/// And of those that it comes from.
+const SOURCES: &[&str] = &["source", "src", "from", "old", "archive", "original"];
+/// Fields that hold a command line, or several.
+const LINES: &[&str] =
+    &["command", "commands", "cmd", "cmds", "commandline", "script", "bash", "shell"];
+/// Fields that hold a program beside those of its arguments.
+const PROGRAMS: &[&str] = &["program", "executable", "binary", "exe"];
+const ARGUMENTS: &[&str] = &["args", "arguments", "argv"];
+/// Words of tools that type into a terminal, and the fields that hold what is typed.
+const TERMINALS: &[&str] = &[
+    "terminal", "term", "tmux", "pty", "tty", "shell", "console", "iterm", "iterm2", "ssh",
+    "zellij",
+];
+const TYPED: &[&str] = &["keys", "text", "input", "data", "stdin", "chars", "content", "line"];
+/// Fields that hold a program's text.
+const CODE: &[&str] = &["code", "source_code", "python", "python_code", "javascript"];
+/// Fields that hold a patch.
+const PATCHES: &[&str] = &["diff", "patch", "input", "patch_text", "unified_diff"];
+
+/// What the tool does to the files that its fields name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Deed {
+    changes: bool,
+    removes: bool,
+    takes: bool,
+    links: bool,
+}
+
+impl Deed {
+    fn of(words: &[String]) -> Deed {
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        Deed { changes: has(CHANGES), removes: has(REMOVES), takes: has(TAKES), links: has(LINKS) }
+    }
+
+    fn or(self, other: Deed) -> Deed {
+        Deed {
+            changes: self.changes || other.changes,
+            removes: self.removes || other.removes,
+            takes: self.takes || other.takes,
+            links: self.links || other.links,
+        }
+    }
+}
+
+/// One text of the input and the names of the fields that lead to it, the innermost first.
+struct Leaf<'j> {
+    text: &'j str,
+    keys: Vec<&'j str>,
+}
+
+/// Every text of the input with its fields' names, as many as are looked at.
+fn leaves(input: &Json) -> Vec<Leaf<'_>> {
+    let mut out = Vec::new();
+    let mut todo: Vec<(Vec<&str>, &Json)> = vec![(Vec::new(), input)];
+    let mut count = 0;
+    while let Some((keys, json)) = todo.pop() {
+        count += 1;
+        if count > MAX_LEAVES {
+            break;
+        }
+        match json {
+            Json::Array(items) => todo.extend(items.iter().rev().map(|item| (keys.clone(), item))),
+            Json::Object(map) if keys.len() < 16 => {
+                todo.extend(map.iter().rev().map(|(key, value)| {
+                    (std::iter::once(key.as_str()).chain(keys.iter().copied()).collect(), value)
+                }));
+            }
+            Json::String(text) => out.push(Leaf { text, keys }),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Does the name of a field end in one of the words, or begin so?
+fn ends(words: &[String], list: &[&str]) -> bool {
+    words.last().is_some_and(|word| list.contains(&word.as_str()))
+}
+
+fn any(words: &[String], list: &[&str]) -> bool {
+    words.iter().any(|word| list.contains(&word.as_str()))
+}
+
+/// The certain writes and deletes of a tool.
+pub fn changes(out: &mut Emitter, name: &str, input: &Json, reads: bool) {
+    let leaves = leaves(input);
+    let own_words = words(name.rsplit("__").next().unwrap_or(name));
+    let mut deed = Deed::of(&own_words);
+    // The tools of editors show a file as well.
+    let shows = ends(&own_words, &["editor", "tool"])
+        && leaves.iter().any(|leaf| leaf.keys == ["command"] && leaf.text == "view");
+    for leaf in &leaves {
+        let key = leaf.keys.first().map(|key| key.to_ascii_lowercase()).unwrap_or_default();
+        if OPERATIONS.contains(&key.as_str()) && leaf.text.len() < 32 {
+            deed = deed.or(Deed::of(&words(leaf.text)));
+        }
+    }
+    if !out.place.cwd.is_empty()
+        && let Some(place) = leaves.iter().find(|leaf| is_place(leaf) && leaf.text.starts_with('/'))
+    {
+        out.cwd = Some(path::normalise(place.text));
+    }
+    for leaf in leaves.iter().filter(|_| !shows) {
+        let key = words(leaf.keys.first().copied().unwrap_or_default());
+        if is_place(leaf) {
+            continue;
+        }
+        let patched = deed.changes && PATCHES.contains(&key.join("_").as_str());
+        if patched {
+            for file in patch::files(leaf.text, None) {
+                change(out, Word::Write, &file, Extent::Exact);
+            }
+        }
+        let Some(file) = file_of(leaf, &key) else { continue };
+        let goal = any(&key, GOALS);
+        let source = any(&key, SOURCES) && !goal;
+        // Where output goes is written, whatever the tool is called.
+        let written = deed.changes || any(&key, &["output", "out", "dest", "destination"]);
+        if deed.removes && (!reads || deed.changes) {
+            change(out, Word::Delete, file, Extent::Tree);
+        }
+        let kept = deed.takes && (source || !goal && leaves.iter().any(|l| is_goal(l)));
+        if written && (!kept || deed.links) {
+            let deep = ends(&key, &["dir", "directory", "folder"]) || deed.takes && goal;
+            change(out, Word::Write, file, if deep { Extent::Tree } else { Extent::Exact });
+        }
+    }
+}
+
+fn is_place(leaf: &Leaf<'_>) -> bool {
+    let key = words(leaf.keys.first().copied().unwrap_or_default());
+    any(&key[..key.len().min(1)], PLACES)
+}
+
+fn is_goal(leaf: &Leaf<'_>) -> bool {
+    any(&words(leaf.keys.first().copied().unwrap_or_default()), GOALS)
+}
+
+/// The path in a text, where the field's name says that it holds one.
+fn file_of<'j>(leaf: &Leaf<'j>, key: &[String]) -> Option<&'j str> {
+    let text = leaf.text.strip_prefix("file://").unwrap_or(leaf.text);
+    let plain = !text.is_empty() && text.len() < 4096 && !text.contains(['\n', '\0']);
+    let named = ends(key, PATHS) || ends(key, GOALS) || ends(key, SOURCES);
+    let fits =
+        shaped(text) || !text.contains("://") && !text.contains(' ') && text.contains(['.', '/']);
+    (plain && named && fits).then_some(text)
+}
+
+fn change(out: &mut Emitter, word: Word, file: &str, extent: Extent) {
+    let value = own(out, file);
+    out.path(word, &value, extent, Grade::Certain, Source::Tool);
+}
+
+/// The command lines in the fields of a tool that runs some: each as shell text.
+pub fn command_lines(name: &str, input: &Json) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut todo: Vec<&Json> = vec![input];
+    let mut count = 0;
+    let tool = words(&name.replace("__", "_"));
+    while let Some(json) = todo.pop() {
+        count += 1;
+        if count > MAX_LEAVES {
+            break;
+        }
+        match json {
+            Json::Array(items) => todo.extend(items.iter().rev()),
+            Json::Object(map) => {
+                for (key, value) in map {
+                    let key = key.to_ascii_lowercase();
+                    if LINES.contains(&key.as_str()) {
+                        lines.extend(lines_of(value, key.ends_with('s')));
+                    }
+                    if TYPED.contains(&key.as_str())
+                        && any(&tool, TERMINALS)
+                        && let Json::String(text) = value
+                    {
+                        lines.push(text.replace("\\n", "\n"));
+                    }
+                    if CODE.contains(&key.as_str())
+                        && let Json::String(text) = value
+                    {
+                        lines.extend(program(&tool, &key, text));
+                    }
+                }
+                lines.extend(words_of(map));
+                todo.extend(map.values());
+            }
+            _ => {}
+        }
+    }
+    lines
+}
+
+fn quoted<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let quoted = words.into_iter().map(|word| format!("'{}'", word.replace('\'', "'\\''")));
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// A line, or the words of one; of a field that is called `commands`, several.
+fn lines_of(value: &Json, several: bool) -> Vec<String> {
+    match value {
+        Json::String(text) => vec![text.clone()],
+        Json::Array(items) if several => {
+            items.iter().flat_map(|item| lines_of(item, false)).collect()
+        }
+        Json::Array(items) if items.iter().all(Json::is_string) => {
+            vec![quoted(items.iter().filter_map(Json::as_str))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// `{ program, args }`
+fn words_of(map: &serde_json::Map<String, Json>) -> Option<String> {
+    let field = |names: &[&str]| {
+        map.iter()
+            .find(|(key, _)| names.contains(&key.to_ascii_lowercase().as_str()))
+            .map(|(_, v)| v)
+    };
+    let program = field(PROGRAMS).or_else(|| field(&["command", "cmd"]))?.as_str()?;
+    let arguments = field(ARGUMENTS)?.as_array()?;
+    let arguments = arguments.iter().filter_map(Json::as_str);
+    Some(quoted(std::iter::once(program).chain(arguments)))
+}
+
+/// A program's text as the command line that would run it.
+fn program(tool: &[String], key: &str, text: &str) -> Option<String> {
+    let says = |list: &[&str]| any(tool, list) || list.iter().any(|word| key.contains(word));
+    let interpreter = match () {
+        () if says(&["javascript", "js", "node", "deno", "bun", "browser"]) => "node -e",
+        () if says(&["python", "py", "python3", "jupyter", "notebook", "ide", "ipython"]) => {
+            "python3 -c"
+        }
+        () => return None,
+    };
+    Some(format!("{interpreter} {}", quoted([text])))
+}
