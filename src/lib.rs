@@ -21,6 +21,7 @@ pub mod journal;
 pub mod judge;
 pub mod limits;
 pub mod once;
+pub mod order;
 pub mod paths;
 pub mod pause;
 pub mod payload;

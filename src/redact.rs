@@ -74,7 +74,7 @@ pub fn secrets(text: &str) -> Cow<'_, str> {
     let (mut out, mut at) = (String::new(), 0);
     while text.len() >= SHORTEST && at < text.len() {
         let class = CLASSES[usize::from(scan.bytes[at])];
-        let found = if class == 0 { None } else { scan.secret(at, class) };
+        let found = if opens(scan.bytes, at) { scan.secret(at, class) } else { None };
         let Some(found) = found else {
             at += 1;
             continue;
@@ -115,6 +115,33 @@ static CLASSES: [u8; 256] = {
         byte += 1;
     }
 };
+
+/// The first two letters of what tells of a secret, and of headers; then those of what stands in the middle.
+const PAIRS: &[[u8; 2]] = &[
+    *b"au", *b"ba", *b"be", *b"co", *b"cr", *b"ke", *b"pa", *b"pw", *b"se", *b"to", //
+    *b":/", *b":A", *b"--", *b"-u", *b"Q~", *b"NR", *b"?s", *b"&s",
+];
+
+/// For each byte those that may follow where a token or such a word begins, by their last five bits, which
+/// are the same for both cases of a letter.
+static SECONDS: [u32; 256] = {
+    let (mut seconds, mut at) = (tokens::SECONDS, 0);
+    while at < PAIRS.len() {
+        let [first, second] = PAIRS[at];
+        seconds[first as usize] |= 1 << (second & 31);
+        seconds[first.to_ascii_uppercase() as usize] |= 1 << (second & 31);
+        at += 1;
+    }
+    // Behind a point anything of a token: no blank, whose five bits are zero.
+    seconds[b'.' as usize] = u32::MAX - 1;
+    seconds
+};
+
+/// Do the two bytes here leave it open that anything of a secret stands here? Nearly all of a text ends here.
+fn opens(bytes: &[u8], at: usize) -> bool {
+    let second = bytes.get(at + 1).map_or(0, |second| 1 << (second & 31));
+    SECONDS[usize::from(bytes[at])] & second != 0
+}
 
 fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_'

@@ -83,6 +83,10 @@ pub fn page<'t>(text: &'t str, paints: &[&str]) -> Cow<'t, str> {
 
 /// JSON with them as escapes, so that it means the same and harms no terminal.
 pub fn json(text: &str) -> Cow<'_, str> {
+    // Whoever wrote it has escaped all other control characters.
+    if text.is_ascii() && memchr::memchr2(0x7f, 0x1b, text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
     replaced(
         text,
         |_| 0,

@@ -190,7 +190,7 @@ fn listing_of(dir: &Path, names: Option<&str>) -> Option<String> {
             }
         }
         found.retain(|name| names.is_none_or(|names| glob::matches(names, name)));
-        found.sort();
+        crate::order::sort(&mut found);
         seen += found.len();
         for name in found {
             let path = dir.join(&name);

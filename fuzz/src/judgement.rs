@@ -100,6 +100,7 @@ pub fn judge(text: &str) {
             home: home.to_string_lossy().into_owned(),
             programs: config.programs(),
             env: None,
+            guarded: hookctl::rule::shipped::guarded(&paths),
         };
         let judged = Dry::judge(event, place, &config, &paths, false);
         crate::check(&judged.analysis);

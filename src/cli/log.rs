@@ -111,7 +111,7 @@ pub(super) fn rotated(journal: &Path) -> Vec<PathBuf> {
             Some((number, entry.path()))
         })
         .collect();
-    found.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+    crate::order::sort_by_key(&mut found, |(number, _)| std::cmp::Reverse(*number));
     found.into_iter().map(|(_, path)| path).collect()
 }
 

@@ -82,7 +82,7 @@ impl View<'_> {
 
     fn list(&self) -> String {
         let mut packs = PACKS.to_vec();
-        packs.sort_unstable();
+        crate::order::sort(&mut packs);
         let mut text = String::new();
         if let Some(line) = self.profile_line() {
             let _ = writeln!(text, "{line}\n");

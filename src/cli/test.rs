@@ -119,7 +119,7 @@ fn expand(file: &Path) -> Result<Vec<PathBuf>> {
             found.push(path);
         }
     }
-    found.sort();
+    crate::order::sort(&mut found);
     Ok(found)
 }
 

@@ -180,7 +180,7 @@ fn purge(context: &Context, dry_run: bool) -> Result<Exit> {
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", dir.display())),
     };
     let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    names.sort();
+    crate::order::sort(&mut names);
     let mut text = String::new();
     let mut left = Vec::new();
     let done = if dry_run { "Would remove" } else { "Removing" };

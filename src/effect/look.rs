@@ -77,7 +77,7 @@ fn matching(dir: &str, glob: &str) -> Option<Vec<String>> {
             names.push(name.to_string());
         }
     }
-    names.sort_unstable();
+    crate::order::sort(&mut names);
     Some(names)
 }
 

@@ -307,7 +307,7 @@ impl<'a> Judge<'a> {
                 self.unjudged.set(Some(spent));
             }
         }
-        found.sort_by_key(|(at, _)| *at);
+        crate::order::sort_by_key(&mut found, |(at, _)| *at);
         found.into_iter().map(|(_, one)| one).collect()
     }
 

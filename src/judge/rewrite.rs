@@ -26,7 +26,7 @@ impl Judge<'_> {
         let mut new = old.clone();
         let mut ordered: Vec<&Match<'_>> =
             matches.iter().filter(|m| !m.observed && !m.rule.rewrite.is_empty()).collect();
-        ordered.sort_by_key(|one| one.rule.layer());
+        crate::order::sort_by_key(&mut ordered, |one| one.rule.layer());
         for one in ordered {
             for (field, template) in &one.rule.rewrite {
                 let in_place = field.as_slice() == ["command"]
@@ -72,7 +72,7 @@ impl Judge<'_> {
         }
         let mut commands: Vec<usize> =
             one.effects.iter().filter_map(|at| self.analysis.effects[*at].command).collect();
-        commands.sort_by_key(|at| self.analysis.commands[*at].span.start);
+        crate::order::sort_by_key(&mut commands, |at| self.analysis.commands[*at].span.start);
         commands.dedup();
         let mut out = String::new();
         let mut done = 0;
@@ -108,7 +108,7 @@ impl Judge<'_> {
         let Some(old) = self.event.response().filter(|_| changes) else { return };
         let mut new = old.clone();
         let mut ordered: Vec<&Match<'_>> = matches.iter().filter(|m| !m.observed).collect();
-        ordered.sort_by_key(|one| one.rule.layer());
+        crate::order::sort_by_key(&mut ordered, |one| one.rule.layer());
         for one in ordered {
             for (field, template) in &one.rule.replace {
                 let text = template.fill(&self.values(one, None, None));

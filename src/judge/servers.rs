@@ -228,7 +228,7 @@ impl<'a> Judge<'a> {
             }
         }
         out.iter_mut()
-            .for_each(|one| one.rules.sort_by_key(|rule| std::cmp::Reverse(rule.layer())));
+            .for_each(|one| crate::order::sort_by_key(&mut one.rules, |rule| std::cmp::Reverse(rule.layer())));
         out
     }
 

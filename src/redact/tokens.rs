@@ -219,6 +219,21 @@ pub(super) fn token(bytes: &[u8]) -> Option<usize> {
     })
 }
 
+/// For each first byte the second bytes that a prefix has there, by their last five bits.
+pub(super) const SECONDS: [u32; 256] = {
+    let (mut seconds, mut shape) = ([0; 256], 0);
+    while shape < SHAPES.len() {
+        let mut prefix = 0;
+        while prefix < SHAPES[shape].prefixes.len() {
+            let text = SHAPES[shape].prefixes[prefix].as_bytes();
+            seconds[text[0] as usize] |= if text.len() > 1 { 1 << (text[1] & 31) } else { u32::MAX };
+            prefix += 1;
+        }
+        shape += 1;
+    }
+    seconds
+};
+
 /// Does any token begin with this byte?
 pub(super) const fn begins(byte: u8) -> bool {
     BEGINS[byte as usize + 1] > BEGINS[byte as usize]

@@ -381,7 +381,7 @@ fn drain_file(
     let received = |event: &Json| {
         event.scalar("__hook_received").and_then(|ms| ms.parse::<u64>().ok()).unwrap_or(0)
     };
-    events.sort_by_key(received);
+    crate::order::sort_by_key(&mut events, received);
     let (count, mut gone) = (events.len(), false);
     events.retain(|event| {
         if gone {

@@ -202,7 +202,7 @@ pub fn all(state: &Path) -> Vec<Answer> {
     let files = fs::read_dir(dir(state)).into_iter().flatten().flatten();
     let mut all: Vec<Answer> = files.flat_map(|file| read(&file.path())).collect();
     all.retain(|one| one.holds(now) && !one.key.is_empty());
-    all.sort_by(|a, b| (&a.session, a.time).cmp(&(&b.session, b.time)));
+    crate::order::sort_by(&mut all, |a, b| (&a.session, a.time).cmp(&(&b.session, b.time)));
     all
 }
 

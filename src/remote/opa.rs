@@ -274,7 +274,7 @@ fn messages(items: &[Value]) -> Result<Vec<String>, String> {
         let high = ["HIGH", "CRITICAL"].iter().any(|word| severity.eq_ignore_ascii_case(word));
         out.push((!high, text.unwrap_or_default().to_string()));
     }
-    out.sort_by_key(|(low, _)| *low);
+    crate::order::sort_by_key(&mut out, |(low, _)| *low);
     Ok(out.into_iter().map(|(_, text)| text).collect())
 }
 
@@ -284,7 +284,7 @@ fn change(map: &Map<String, Value>, event: &Event, reply: &mut Reply) -> Result<
     // Of the verb `modify` the higher priority wins a key, of equal ones the first: it comes last.
     let mut verbs: Vec<&Value> =
         there("modify").and_then(Value::as_array).into_iter().flatten().rev().collect();
-    verbs.sort_by_key(|verb| verb.get("priority").and_then(Value::as_i64).unwrap_or(50));
+    crate::order::sort_by_key(&mut verbs, |verb| verb.get("priority").and_then(Value::as_i64).unwrap_or(50));
     let inputs = verbs.iter().map(|verb| verb.get("updated_input").unwrap_or(&Value::Null));
     let inputs = inputs.chain(there("updated_input")).map(|input| json!({ "tool_input": input }));
     let changes: Vec<Value> = inputs.chain(there("modified_data").cloned()).collect();

@@ -95,7 +95,7 @@ impl Spool {
         let entries = fs::read_dir(spools).into_iter().flatten().flatten();
         let dirs = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
         let mut dirs: Vec<PathBuf> = dirs.collect();
-        dirs.sort();
+        crate::order::sort(&mut dirs);
         dirs.into_iter().map(|dir| Spool { dir, largest: LARGEST }).collect()
     }
 
@@ -153,7 +153,7 @@ impl Spool {
         let paths = entries.map(|entry| entry.path());
         let mut found: Vec<PathBuf> =
             paths.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
-        found.sort();
+        crate::order::sort(&mut found);
         found
     }
 

@@ -142,7 +142,7 @@ pub fn back_up(paths: &Paths, target: &Target, bytes: &[u8]) -> Result<(), Error
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
         .map(|entry| entry.path())
         .collect();
-    copies.sort();
+    crate::order::sort(&mut copies);
     for old in copies.iter().rev().skip(BACKUPS) {
         // A backup too many harms nobody.
         let _ = fs::remove_file(old);

@@ -341,7 +341,7 @@ pub fn creates(bare: &Doc, doc: &Doc, wanted: &Wanted) -> Created {
     let mut events: Vec<String> =
         wanted.events.iter().map(|(kind, _)| kind.name().to_string()).chain(present).collect();
     events.retain(|event| hooks.is_none_or(|hooks| hooks.get(event).is_none()));
-    events.sort();
+    crate::order::sort(&mut events);
     events.dedup();
     Created { hooks: hooks.is_none(), events }
 }

@@ -236,7 +236,7 @@ pub fn replace(
         let made = records.files.values().flat_map(|other| &other.directories);
         record.directories.extend(made.filter(|dir| target.dir().starts_with(dir)).cloned());
         record.directories.extend(missing_directories(target));
-        record.directories.sort();
+        crate::order::sort(&mut record.directories);
         record.directories.dedup();
         // Changed by others since and nothing for us to do: what was noted stays true.
         let stale = changes.is_empty() && untouched.is_none();

@@ -92,7 +92,7 @@ impl Report<'_> {
             });
             out.push(off(&one.rule, why.as_deref().unwrap_or("switched off")));
         }
-        out.sort_by_key(|rule| !rule.matched);
+        crate::order::sort_by_key(&mut out, |rule| !rule.matched);
         out
     }
 

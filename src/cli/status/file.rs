@@ -185,7 +185,7 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
             report.guarded.insert(own.event.clone());
         }
     }
-    binaries.sort_by_key(|binary| (binary.executable, binary.current));
+    crate::order::sort_by_key(&mut binaries, |binary| (binary.executable, binary.current));
     report.binary = binaries.into_iter().next();
     report.state = match (report.outdated.is_empty(), report.missing.is_empty()) {
         (false, _) => State::Outdated,

@@ -127,7 +127,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<Exit> {
         }
         blind.extend(unseen.into_iter().filter(|rule| !blind.contains(rule)).collect::<Vec<_>>());
     }
-    held.sort_by_key(|one| std::cmp::Reverse(one.old.times));
+    crate::order::sort_by_key(&mut held, |one| std::cmp::Reverse(one.old.times));
     let changed = held.iter().any(Held::changed);
     match args.json {
         true => print(&held.iter().map(|one| format!("{}\n", one.value())).collect::<String>())?,

@@ -15,18 +15,27 @@ const MAX_CHAIN: usize = 200;
 /// Why the text is not parsed, where it is not.
 pub(super) fn why_not(text: &str) -> Option<&'static str> {
     let bytes = text.as_bytes();
-    let nests = |word: &str| memchr::memmem::find(bytes, word.as_bytes()).is_some();
     if nesting(bytes) > MAX_OPEN {
         Some("brackets nested deeper than 64")
     } else if memchr::memchr(b'(', bytes).is_some() && chain(bytes) > MAX_CHAIN {
         Some("more than 200 brackets in one word")
-    } else if ["time", "coproc", "function", "()", "( ", "\\\n"].iter().any(|word| nests(word))
-        && runs(text)
-    {
+    } else if opens_run(bytes) && runs(text) {
         Some("commands nested deeper than 64")
     } else {
         None
     }
+}
+
+/// Is there a word that may put what follows into a command of its own? A search for each of them
+/// would cost more than most texts.
+fn opens_run(bytes: &[u8]) -> bool {
+    bytes.windows(2).enumerate().any(|(at, pair)| match pair {
+        [b'(', b')' | b' '] | [b'\\', b'\n'] => true,
+        [b't', b'i'] => bytes[at..].starts_with(b"time"),
+        [b'c', b'o'] => bytes[at..].starts_with(b"coproc"),
+        [b'f', b'u'] => bytes[at..].starts_with(b"function"),
+        _ => false,
+    })
 }
 
 /// The deepest nesting of brackets, quotes ignored: an upper bound for the parser's recursion.

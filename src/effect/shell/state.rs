@@ -116,7 +116,7 @@ impl State {
                 _ => None,
             })
             .collect();
-        list.sort();
+        crate::order::sort(&mut list);
         list
     }
 
@@ -201,7 +201,7 @@ impl State {
     /// Goes on from several branches of which exactly one ran.
     pub fn join(&mut self, deltas: Vec<Delta>) {
         let mut keys: Vec<Key> = deltas.iter().flat_map(|d| d.keys().cloned()).collect();
-        keys.sort();
+        crate::order::sort(&mut keys);
         keys.dedup();
         for key in keys {
             let base = self.map.get(&key).cloned();

@@ -156,7 +156,7 @@ fn common(words: &[Value]) -> Option<Vec<Vec<Vec<Atom>>>> {
         .map(|w| w.plain().filter(|t| !t.contains("..") && t.contains('/')))
         .map(|t| t.and_then(|t| t.rsplit_once('/')).map(|(d, _)| d))
         .collect::<Option<_>>()?;
-    dirs.sort_unstable();
+    crate::order::sort(&mut dirs);
     dirs.dedup();
     let [only] = dirs[..] else { return None };
     let mut atoms = word::quoted(&format!("{only}/"));

@@ -196,7 +196,7 @@ impl Reader<'_> {
             }
         }
         // Keys that could be an array's come first, in their order.
-        out.sort_by_key(|(key, _)| index(key).unwrap_or(u32::MAX));
+        crate::order::sort_by_key(&mut out, |(key, _)| index(key).unwrap_or(u32::MAX));
         Some(Json::Object(out))
     }
 
