@@ -72,10 +72,11 @@ const FIELDS: &[&str] =
 pub fn secrets(text: &str) -> Cow<'_, str> {
     let mut scan = Scan { text, bytes: text.as_bytes(), done: 0, jwt: 0, word: 0 };
     let (mut out, mut at) = (String::new(), 0);
-    while text.len() >= SHORTEST && at < text.len() {
-        let class = CLASSES[usize::from(scan.bytes[at])];
-        let found = if opens(scan.bytes, at) { scan.secret(at, class) } else { None };
-        let Some(found) = found else {
+    // What is shorter holds none.
+    let bytes = if text.len() >= SHORTEST { scan.bytes } else { &[] };
+    while let Some(skipped) = bytes.get(at..).unwrap_or_default().windows(2).position(opens) {
+        at += skipped;
+        let Some(found) = scan.secret(at, CLASSES[usize::from(bytes[at])]) else {
             at += 1;
             continue;
         };
@@ -138,9 +139,8 @@ static SECONDS: [u32; 256] = {
 };
 
 /// Do the two bytes here leave it open that anything of a secret stands here? Nearly all of a text ends here.
-fn opens(bytes: &[u8], at: usize) -> bool {
-    let second = bytes.get(at + 1).map_or(0, |second| 1 << (second & 31));
-    SECONDS[usize::from(bytes[at])] & second != 0
+fn opens(pair: &[u8]) -> bool {
+    matches!(pair, [first, second] if SECONDS[usize::from(*first)] >> (second & 31) & 1 != 0)
 }
 
 fn is_word(b: u8) -> bool {

@@ -219,8 +219,8 @@ pub(super) fn since(text: &str) -> Result<jiff::Timestamp> {
     let Some(back) = duration(text) else {
         bail!("`{text}` is no duration: write 30m, 2h or 7d");
     };
-    let back = jiff::SignedDuration::try_from(back)?;
-    jiff::Timestamp::now().checked_sub(back).with_context(|| format!("`{text}` is too long ago"))
+    let back = jiff::SignedDuration::try_from(back).ok().context("that is too long ago")?;
+    jiff::Timestamp::now().checked_sub(back).ok().with_context(|| format!("`{text}` is too long ago"))
 }
 
 fn decision(text: &str) -> Result<&'static str> {
@@ -262,7 +262,7 @@ impl Filter<'_> {
 fn text(context: &Context, line: &Value) -> String {
     let field = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
     let time = match field("time").parse::<jiff::Timestamp>() {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
+        Ok(time) => format!("{time:.0}").replace('T', " "),
         Err(_) => one_line(field("time"), 20),
     };
     let decision = field("decision");

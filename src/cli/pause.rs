@@ -42,7 +42,8 @@ pub fn run(context: &Context, args: &PauseArgs) -> Result<Exit> {
         bail!("{why}");
     }
     let until = i64::try_from(note.until)?;
-    let until = jiff::Timestamp::from_second(until)?.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let until = jiff::Timestamp::from_second(until).ok().context("no such time")?;
+    let until = format!("{until:.0}").replace('T', " ").replace('Z', " UTC");
     let head = context.paint(YELLOW, &format!("Paused until {until}"));
     print(&format!(
         "{head}: rules are judged and journaled, but not enforced (managed rules with `lock` \

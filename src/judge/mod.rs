@@ -293,6 +293,9 @@ impl<'a> Judge<'a> {
         let mut found: Vec<(usize, Match<'r>)> = Vec::new();
         // What a repository's rules cost must not be missing for the others.
         for (stage, project) in [(Stage::Project, true), (Stage::Rules, false)] {
+            if rules.iter().all(|rule| rule.layer().is_project() != project) {
+                continue;
+            }
             limits::enter(stage);
             for (at, rule) in rules.iter().enumerate() {
                 if rule.layer().is_project() == project

@@ -211,11 +211,13 @@ const fn of_byte(byte: usize, order: &mut [(u8, u8); COUNT], at: usize) -> usize
 
 /// The end of the token that begins at the start of this text.
 pub(super) fn token(bytes: &[u8]) -> Option<usize> {
-    let first = usize::from(*bytes.first()?);
+    let (first, second) = (usize::from(*bytes.first()?), bytes.get(1));
     ORDER[BEGINS[first].into()..BEGINS[first + 1].into()].iter().find_map(|(shape, prefix)| {
         let shape = &SHAPES[usize::from(*shape)];
         let prefix = shape.prefixes[usize::from(*prefix)];
-        bytes.starts_with(prefix.as_bytes()).then(|| shape.end(bytes, prefix.len())).flatten()
+        // Nearly always it is another one.
+        let fits = prefix.as_bytes().get(1) == second && bytes.starts_with(prefix.as_bytes());
+        fits.then(|| shape.end(bytes, prefix.len())).flatten()
     })
 }
 

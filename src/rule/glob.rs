@@ -18,8 +18,12 @@ pub fn matches(glob: &str, text: &str) -> bool {
 
 /// The same, letter case ignored when `fold` is set.
 pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
-    if !is_glob(glob) {
-        return if fold { glob.eq_ignore_ascii_case(text) } else { glob == text };
+    match glob {
+        "*" => return true,
+        _ if !is_glob(glob) => {
+            return if fold { glob.eq_ignore_ascii_case(text) } else { glob == text };
+        }
+        _ => {}
     }
     let pieces = pieces(glob);
     // What is left of both: one piece takes one character, and only the last `*` is tried again.
