@@ -1,0 +1,289 @@
+//! What an allow must not cover: `tests/allows/*.toml`, one file for each class of hole.
+//!
+//! A dangerous line is never *explicitly allowed* under any of the configs below, alone or together, with the shipped
+//! rules and without them. Its harmless twins are: `harmless.NAME` is allowed under the config of that name, and nothing
+//! harmless is ever denied. In a line `{{X}}` stands for each of `DANGERS` in turn. Nothing is run.
+//!
+//! Keys of a file: `dangerous`, `stored` and `unrun` in every shell, `zsh` where only zsh does it; `secret` are reads that
+//! the shipped rules deny; `stopped` must be
+//! denied or asked about; `long` and `deep` are lines that grow; `feature` and `plain` hold lines for an allow on that
+//! program. `rules` is a config of the file's own, called `class`; `under` says which configs count.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hookctl::config::{Config, Source};
+use hookctl::dry::{self, Dry};
+use hookctl::event::Kind;
+use hookctl::paths::Paths;
+use hookctl::rule::Layer;
+use hookctl::trial::Ground;
+use hookctl::verdict::Verb;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// Rules of a config that is called `class`.
+    #[serde(default)]
+    rules: String,
+    /// The configs that count; all of `CONFIGS` unless said.
+    #[serde(default)]
+    under: Vec<String>,
+    #[serde(default)]
+    dangerous: Vec<String>,
+    #[serde(default)]
+    stored: Vec<String>,
+    #[serde(default)]
+    unrun: Vec<String>,
+    #[serde(default)]
+    zsh: Vec<String>,
+    /// The shipped rules say what is secret: judged with them only.
+    #[serde(default)]
+    secret: Vec<String>,
+    #[serde(default)]
+    stopped: Vec<String>,
+    #[serde(default)]
+    long: Vec<Grown>,
+    #[serde(default)]
+    deep: Vec<Grown>,
+    #[serde(default)]
+    feature: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    plain: BTreeMap<String, String>,
+    #[serde(default)]
+    harmless: BTreeMap<String, Vec<String>>,
+}
+
+/// A line that grows: its start, what is repeated, its end.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Grown {
+    line: [String; 3],
+}
+
+/// The allows that people write, each alone and all of them together.
+const CONFIGS: &[(&str, &str)] = &[
+    ("autopilot", "autopilot = true"),
+    ("read", "[rule.read]\neffect = \"read\"\npath = \"./\"\nallow = \"reading the project\""),
+    ("git", "[rule.git]\ncommand = \"git *\"\nallow = \"git\""),
+    ("npm", "[rule.npm]\ncommand = \"npm *\"\nallow = \"npm\""),
+    ("docker", "[rule.docker]\ncommand = \"docker *\"\nallow = \"docker\""),
+    ("ls", "[rule.ls]\nmatch = \"Bash(ls:*)\"\nallow = \"ls\""),
+];
+
+/// What stands for `{{X}}`.
+const DANGERS: &[&str] = &["rm -rf src", "./x.sh", "touch src/x"];
+
+/// How long the lines grow, and how deep.
+const LONG: &[usize] = &[60, 201, 1_100, 5_000];
+const DEEP: &[usize] = &[5, 17, 40, 120];
+
+struct Configs(Vec<(String, Config)>);
+
+impl Configs {
+    fn of(file: &File) -> Configs {
+        let named = |name: &str| file.under.is_empty() || file.under.iter().any(|u| u == name);
+        let mut texts: Vec<(String, String)> = CONFIGS
+            .iter()
+            .filter(|(name, _)| named(name))
+            .map(|(name, text)| (name.to_string(), text.to_string()))
+            .collect();
+        if texts.len() > 1 {
+            let all = texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n");
+            texts.push(("all".into(), all));
+        }
+        if !file.rules.is_empty() {
+            texts.push(("class".into(), file.rules.clone()));
+        }
+        Configs(texts.into_iter().map(|(name, text)| (name, config(&text))).collect())
+    }
+}
+
+fn config(text: &str) -> Config {
+    let config =
+        Config::alone(Source::of(Layer::User, PathBuf::from("config.toml"), text.to_string()));
+    assert!(config.broken.is_empty(), "{:?}", config.broken);
+    assert_eq!(config.faults().count(), 0, "{text}: {:?}", config.faults().map(|f| f.1).collect::<Vec<_>>());
+    config
+}
+
+fn paths() -> Paths {
+    let home = PathBuf::from("/home/dev");
+    Paths {
+        managed: home.join("managed.toml"),
+        config: home.join(".config/hookctl"),
+        state: home.join(".local/state/hookctl"),
+        home,
+    }
+}
+
+/// What becomes of the line under that config.
+fn verdict(config: &Config, line: &str) -> Option<Verb> {
+    let paths = paths();
+    let project = paths.home.join("project");
+    let ground = Ground::new(&paths, config, &project, None);
+    let input = serde_json::json!({ "command": line });
+    let cwd = project.to_string_lossy();
+    let parsed = dry::event(dry::call(Kind::PreToolUse, "Bash", input, &cwd), None);
+    let judged: Dry = ground.judge(parsed, ground.at(&cwd));
+    judged.judgement.answer.verb
+}
+
+struct Wrong {
+    lines: Vec<String>,
+    count: usize,
+}
+
+impl Wrong {
+    /// The line's name, and how it came out under which configs where that is wrong.
+    fn take(&mut self, key: &str, line: &str, wrong: Vec<String>) {
+        self.count += 1;
+        if !wrong.is_empty() {
+            let mut shown = format!("{line:?}");
+            if shown.len() > 300 {
+                let end = (0..=200).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or(0);
+                shown.truncate(end);
+                shown.push_str("...\"");
+            }
+            self.lines.push(format!("{key}\t{shown}\t{}", wrong.join(", ")));
+        }
+    }
+}
+
+fn spellings(line: &str) -> Vec<String> {
+    match line.contains("{{X}}") {
+        true => DANGERS.iter().map(|danger| line.replace("{{X}}", danger)).collect(),
+        false => vec![line.to_string()],
+    }
+}
+
+/// Under which configs does the verdict not hold for some spelling of the line?
+fn failing(configs: &[(String, Config)], line: &str, holds: fn(Option<Verb>) -> bool) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, config) in configs {
+        for spelling in spellings(line) {
+            let verb = verdict(config, &spelling);
+            if !holds(verb) {
+                wrong.push(format!("{name}: {}", verb.map_or("silent", Verb::name)));
+                break;
+            }
+        }
+    }
+    wrong
+}
+
+fn not_allowed(verb: Option<Verb>) -> bool {
+    verb != Some(Verb::Allow)
+}
+
+fn stopped(verb: Option<Verb>) -> bool {
+    matches!(verb, Some(Verb::Deny | Verb::Ask))
+}
+
+fn run(path: &Path) -> datatest_stable::Result<()> {
+    let file: File = toml::from_str(&fs::read_to_string(path)?)?;
+    let mut wrong = Wrong { lines: Vec::new(), count: 0 };
+    let configs = Configs::of(&file).0;
+    let mut bare = Configs::of(&file).0;
+    bare.retain(|(name, _)| name != "autopilot");
+    for (_, config) in &mut bare {
+        config.without_shipped();
+    }
+    for (key, lines) in [
+        ("dangerous", &file.dangerous),
+        ("stored", &file.stored),
+        ("unrun", &file.unrun),
+        ("zsh", &file.zsh),
+    ] {
+        for line in lines {
+            let mut found = failing(&configs, line, not_allowed);
+            let without = failing(&bare, line, not_allowed);
+            found.extend(without.into_iter().map(|why| format!("without shipped {why}")));
+            wrong.take(key, line, found);
+        }
+    }
+    for line in &file.secret {
+        wrong.take("secret", line, failing(&configs, line, not_allowed));
+    }
+    for line in &file.stopped {
+        wrong.take("stopped", line, failing(&configs, line, stopped));
+    }
+    // Their danger is one that the shipped rules deny: what is not seen is at least asked about.
+    for (key, list, sizes) in [("long", &file.long, LONG), ("deep", &file.deep, DEEP)] {
+        for Grown { line: [start, item, end] } in list {
+            for &size in sizes {
+                let line = grow(key, start, item, end, size);
+                let found = failing(&configs, &line, stopped);
+                wrong.take(key, &format!("{size} of {start}{item}{end}"), found);
+            }
+        }
+    }
+    features(&file, &mut wrong);
+    for (name, lines) in &file.harmless {
+        let mine: Vec<(String, Config)> =
+            Configs::of(&file).0.into_iter().filter(|(n, _)| n == name || n == "all").collect();
+        assert!(name == "quiet" || !mine.is_empty(), "no config {name}");
+        for line in lines {
+            let found = match name.as_str() {
+                "quiet" => failing(&configs, line, |verb| verb != Some(Verb::Deny)),
+                _ => failing(&mine, line, |verb| verb == Some(Verb::Allow)),
+            };
+            wrong.take(&format!("harmless.{name}"), line, found);
+        }
+    }
+    if wrong.lines.is_empty() {
+        return Ok(());
+    }
+    let mut text = format!("{} of {} lines are wrong\n", wrong.lines.len(), wrong.count);
+    for line in &wrong.lines {
+        writeln!(text, "{line}")?;
+    }
+    Err(text.into())
+}
+
+fn grow(key: &str, start: &str, item: &str, end: &str, size: usize) -> String {
+    if key == "deep" {
+        return format!("{}{item}{}", start.repeat(size), end.repeat(size));
+    }
+    let items: String = (0..size).map(|n| item.replace("{n}", &n.to_string())).collect();
+    format!("{start}{items}{end}")
+}
+
+/// An allow on the program, as a pattern or as a line of Claude Code's settings, and on its plain call.
+fn features(file: &File, wrong: &mut Wrong) {
+    for (program, lines) in &file.feature {
+        let mut configs = Vec::new();
+        for (name, rule) in [
+            ("command", format!("command = {program:?}")),
+            ("match", format!("match = \"Bash({program}:*)\"")),
+        ] {
+            let mut config = config(&format!("[rule.x]\n{rule}\nallow = \"x\""));
+            configs.push((name.to_string(), config.clone()));
+            config.without_shipped();
+            configs.push((format!("{name} without shipped"), config));
+        }
+        for line in lines {
+            wrong.take(&format!("feature.{program}"), line, failing(&configs, line, not_allowed));
+        }
+        if let Some(line) = file.plain.get(program) {
+            let found = failing(&configs, line, |verb| verb == Some(Verb::Allow));
+            wrong.take(&format!("plain.{program}"), line, found);
+        }
+    }
+}
+
+/// What is known to be wrong still: read, and judged only where `ALLOWS_OPEN` is set.
+fn open(path: &Path) -> datatest_stable::Result<()> {
+    match std::env::var_os("ALLOWS_OPEN") {
+        Some(_) => run(path),
+        None => Ok(toml::from_str::<File>(&fs::read_to_string(path)?).map(drop)?),
+    }
+}
+
+datatest_stable::harness! {
+    { test = run, root = "tests/allows", pattern = r".*\.toml$" },
+    { test = open, root = "tests/allows_open", pattern = r".*\.toml$" },
+}
