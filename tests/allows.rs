@@ -106,7 +106,12 @@ fn config(text: &str) -> Config {
     let config =
         Config::alone(Source::of(Layer::User, PathBuf::from("config.toml"), text.to_string()));
     assert!(config.broken.is_empty(), "{:?}", config.broken);
-    assert_eq!(config.faults().count(), 0, "{text}: {:?}", config.faults().map(|f| f.1).collect::<Vec<_>>());
+    assert_eq!(
+        config.faults().count(),
+        0,
+        "{text}: {:?}",
+        config.faults().map(|f| f.1).collect::<Vec<_>>()
+    );
     config
 }
 
@@ -153,7 +158,19 @@ impl Wrong {
     }
 }
 
+/// Each danger in its place; and with a command behind it, for a call of nothing but assignments has none to allow.
 fn spellings(line: &str) -> Vec<String> {
+    let lines = spelled(line);
+    let followed = lines.iter().filter(|_| line.contains("{{X}}"));
+    followed
+        .map(|line| format!("{line}\nls"))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .chain(lines)
+        .collect()
+}
+
+fn spelled(line: &str) -> Vec<String> {
     match line.contains("{{X}}") {
         true => DANGERS.iter().map(|danger| line.replace("{{X}}", danger)).collect(),
         false => vec![line.to_string()],
@@ -161,7 +178,11 @@ fn spellings(line: &str) -> Vec<String> {
 }
 
 /// Under which configs does the verdict not hold for some spelling of the line?
-fn failing(configs: &[(String, Config)], line: &str, holds: fn(Option<Verb>) -> bool) -> Vec<String> {
+fn failing(
+    configs: &[(String, Config)],
+    line: &str,
+    holds: fn(Option<Verb>) -> bool,
+) -> Vec<String> {
     let mut wrong = Vec::new();
     for (name, config) in configs {
         for spelling in spellings(line) {

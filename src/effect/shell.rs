@@ -12,6 +12,7 @@ mod call;
 pub(in crate::effect) mod decode;
 mod deep;
 mod doubt;
+mod evaluate;
 pub mod fault;
 mod files;
 mod group;
@@ -31,6 +32,7 @@ mod visit;
 mod windows;
 mod word;
 mod world;
+mod zsh;
 
 use std::ops::Range;
 use std::rc::Rc;

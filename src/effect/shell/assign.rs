@@ -274,6 +274,7 @@ impl Walker<'_> {
         };
         let span = self.range(assignment.span);
         self.overridden(&name);
+        self.evaluates_integer(&name, &value);
         self.out.analysis.environment.push(name.clone());
         self.mark_assignment(&name, value.plain(), span, false)
     }
@@ -375,6 +376,10 @@ impl Walker<'_> {
         }
         let plain = values.first().and_then(|v| v.first()).map(|row| super::word::value(row, 0..0));
         let text = plain.as_ref().and_then(Value::plain).map(str::to_string);
+        if let Some(value) = &plain {
+            let span = self.range(assignment.span);
+            self.evaluates_integer(&name, &Value { span, ..value.clone() });
+        }
         self.mark_assignment(&name, text.as_deref(), self.range(assignment.span), true);
         if name == "IFS" {
             self.state.set(Key::Splitting, Some(Held::Set));
@@ -392,6 +397,7 @@ impl Walker<'_> {
         span: std::ops::Range<usize>,
         lasting: bool,
     ) -> bool {
+        self.special_parameter(name, value, span.clone());
         if let Some(proxy) = value.filter(|v| !v.is_empty())
             && matches!(
                 name.to_ascii_lowercase().as_str(),

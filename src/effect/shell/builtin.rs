@@ -33,7 +33,7 @@ impl Walker<'_> {
                 let text = a.start();
                 (name == "let" || text.contains('['))
                     && (text.contains("$(") || text.contains('`'))
-                    && (name != "printf" || args.first().is_some_and(|f| f.plain() == Some("-v")))
+                    && (name != "printf" || numeric(args))
                     && !quiet
                     && prompt.is_none_or(|p| i != p + 1)
             });
@@ -94,6 +94,10 @@ impl Walker<'_> {
             }
             "let" => {
                 for arg in args {
+                    // One that holds a command has been evaluated above.
+                    if !arg.start().contains(['$', '`']) {
+                        self.evaluates_value(arg);
+                    }
                     for key in super::assign::arithmetic_names(arg.start()) {
                         self.number(&key);
                     }
@@ -123,6 +127,9 @@ impl Walker<'_> {
                 true
             }
             "shift" => {
+                for arg in args {
+                    self.evaluates_value(arg);
+                }
                 let by = args.first().map_or(Some(1), |a| a.plain().and_then(|t| t.parse().ok()));
                 let left = match (self.positional(), by) {
                     (Some(values), Some(by))
@@ -320,4 +327,14 @@ impl Walker<'_> {
             self.state.set(Key::Var("PWD".to_string()), None);
         }
     }
+}
+
+/// Does `printf` take a name, or evaluate an argument as a number?
+fn numeric(args: &[Value]) -> bool {
+    let Some(format) = args.first() else { return false };
+    let converts = |part: &str| {
+        let kind = part.trim_start_matches(|c: char| "-+ #0123456789.'".contains(c));
+        kind.starts_with(|c: char| "*diouxXeEfFgGaA".contains(c))
+    };
+    format.plain() == Some("-v") || format.start().split('%').skip(1).any(converts)
 }

@@ -213,10 +213,16 @@ impl Walker<'_> {
                 if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
                     self.unseen("a function that runs for unknown commands", span.clone());
                 }
+                let hook = super::zsh::is_hook(name);
                 self.state.set(
                     Key::Function(name.to_string()),
                     Some(Held::Function(vec![held.clone()], true)),
                 );
+                if hook {
+                    // zsh calls it by itself.
+                    self.untold(span.clone());
+                    self.subshell(|w| w.stmt(&function.body));
+                }
             }
         }
         if !any {

@@ -30,6 +30,7 @@ impl Walker<'_> {
     }
 
     fn assign_var(&mut self, name: &str, values: Var) {
+        self.special_parameter(name, None, 0..0);
         if marked(name, None) != Marked::No {
             self.state.set(Key::Tainted, Some(Held::Set));
         }

@@ -11,6 +11,9 @@ use crate::effect::value::{Printer, Value};
 /// How many items of a list a command is run for (`xargs -I`, parallel).
 const MAX_ITEMS: usize = 32;
 
+/// How many items of a list are looked at.
+const MAX_FED: usize = 500;
+
 impl Walker<'_> {
     /// The commands that xargs makes of standard input.
     pub(super) fn batches(&mut self, words: Vec<Value>, index: usize) -> Vec<Vec<Value>> {
@@ -165,12 +168,16 @@ impl Walker<'_> {
     /// What standard input names, item by item.
     fn fed(&mut self, span: &Range<usize>, between: impl Fn(char) -> bool) -> Vec<Value> {
         match self.feed.clone() {
-            Feed::Text(text) => text
-                .split(between)
-                .filter(|item| !item.is_empty())
-                .take(500)
-                .map(|item| Value::known(item, span.clone()))
-                .collect(),
+            Feed::Text(text) => {
+                let mut items: Vec<&str> =
+                    text.split(between).filter(|item| !item.is_empty()).collect();
+                if items.len() > MAX_FED {
+                    let why = "more items on standard input than are followed";
+                    self.out.unknown(why, span.clone());
+                    items.truncate(MAX_FED);
+                }
+                items.into_iter().map(|item| Value::known(item, span.clone())).collect()
+            }
             Feed::Found(all, named) => std::iter::once(all)
                 .chain(named)
                 .map(|value| Value { span: span.clone(), ..value })

@@ -116,6 +116,7 @@ impl Walker<'_> {
         };
         for word in word.iter().chain(more) {
             self.visit_word(word);
+            self.evaluates_word(word);
         }
         for assignment in assignments.iter() {
             self.visit_assignment(assignment);
@@ -185,12 +186,16 @@ impl Walker<'_> {
         stages.extend(links.iter().map(|(_, stmt)| *stmt));
         let last = stages.len() - 1;
         for (i, stage) in stages.into_iter().enumerate() {
+            if i > 0 && self.redirect_feed(stage).is_some() {
+                // zsh gives it both: what the pipe brings, and what the redirection names.
+                self.untold(self.range(stage.span));
+            }
             self.subshell(|w| w.stmt(stage));
             if self.stopped {
                 break;
             }
             if i < last {
-                self.feed = self.product(stage);
+                self.feed = self.piped(stage);
             }
         }
         self.concurrent -= 1;
@@ -260,24 +265,20 @@ impl Walker<'_> {
             }
             CompoundCommand::ArithmeticFor(command) => {
                 let before = self.substitutions;
-                for node in [&command.init_ast, &command.condition_ast, &command.step_ast]
-                    .into_iter()
-                    .flatten()
-                {
-                    self.visit_arithmetic(node);
-                }
-                for span in [command.init_span, command.condition_span, command.step_span]
-                    .into_iter()
-                    .flatten()
-                {
+                let parts = [
+                    (&command.init_ast, command.init_span),
+                    (&command.condition_ast, command.condition_span),
+                    (&command.step_ast, command.step_span),
+                ];
+                for (node, span) in parts {
+                    if let Some(node) = node {
+                        self.visit_arithmetic(node);
+                    }
+                    let Some(span) = span else { continue };
                     self.visit_raw(span, before);
-                }
-                let names: Vec<String> = command
-                    .init_span
-                    .map(|s| assign::arithmetic_names(self.slice(s)))
-                    .unwrap_or_default();
-                for name in &names {
-                    self.number(name);
+                    for name in assign::arithmetic_names(self.slice(span)) {
+                        self.number(&name);
+                    }
                 }
                 if forks(&command.body) && command.condition_span.is_none() {
                     self.fork_bomb(self.range(command.span));
@@ -315,6 +316,12 @@ impl Walker<'_> {
                 self.branches(deltas, true);
             }
             CompoundCommand::Arithmetic(command) => {
+                let open = command.left_paren_span;
+                if let Some(text) = self.disguised_command(open.start.offset()) {
+                    // Where the parser goes on behind it is not sure.
+                    self.untold(self.range(open));
+                    return self.apart(&text, open);
+                }
                 let before = self.substitutions;
                 if let Some(node) = &command.expr_ast {
                     self.visit_arithmetic(node);
@@ -363,12 +370,7 @@ impl Walker<'_> {
     /// A side of `-eq`, a name after `-v`: arithmetic, whose subscripts run commands.
     fn arithmetic_side(&mut self, side: &ConditionalExpr) {
         let ConditionalExpr::Word(word) = side else { return };
-        let value = self.quietly(|w| w.expand_one(word, true));
-        let range = self.range(word.span);
-        self.out.command = self.parent;
-        if value.start().contains("$(") || value.start().contains('`') {
-            self.out.unknown("arithmetic on text that holds a command", range);
-        }
+        self.evaluates_word(word);
     }
 
     pub(super) fn conditional(&mut self, expression: &ConditionalExpr) {

@@ -21,12 +21,17 @@ impl Walker<'_> {
         self.pipes.get(value.feed).cloned().unwrap_or(Feed::Stream(Printer::Stranger))
     }
 
-    /// What a statement prints.
-    pub(super) fn product(&mut self, stmt: &Stmt) -> Feed {
+    /// What a statement puts into a pipe: in zsh its own redirections come on top of that.
+    pub(super) fn piped(&mut self, stmt: &Stmt) -> Feed {
         if !self.room() {
             return Feed::Stream(Printer::Stranger);
         }
         let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
+        self.printed_by(stmt, fed)
+    }
+
+    /// What a statement prints.
+    pub(super) fn product(&mut self, stmt: &Stmt) -> Feed {
         let elsewhere = stmt.redirects.iter().any(|r| {
             r.fd_var.is_none()
                 && r.fd.is_none_or(|fd| fd == 1)
@@ -39,7 +44,7 @@ impl Walker<'_> {
                         | RedirectKind::DupOutput
                 )
         });
-        match self.printed_by(stmt, fed) {
+        match self.piped(stmt) {
             // It prints somewhere else.
             Feed::Text(_) if elsewhere => Feed::Stream(Printer::Nobody),
             feed => feed,
@@ -77,7 +82,7 @@ impl Walker<'_> {
             }
             Command::Binary(binary) if matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) => {
                 let outer = std::mem::replace(&mut self.feed, fed);
-                self.feed = self.product(&binary.left);
+                self.feed = self.piped(&binary.left);
                 let feed = self.product(&binary.right);
                 self.feed = outer;
                 feed

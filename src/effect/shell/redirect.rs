@@ -31,7 +31,10 @@ impl Walker<'_> {
                 }
                 (RedirectKind::Input | RedirectKind::ReadWrite, RedirectTarget::Word(word)) => {
                     let value = self.quietly(|w| w.expand_one(word, false));
+                    let several = word.has_active_brace_expansion() || feed.is_some();
                     feed = match value.plain() {
+                        // zsh hands over all of them, one behind the other.
+                        _ if several => Some(Feed::Stream(Printer::Stranger)),
                         _ if value.pipe => Some(self.pipe(&value)),
                         _ if self.several => Some(Feed::Stream(Printer::Stranger)),
                         Some("/dev/null") => Some(Feed::Text(String::new())),
@@ -109,37 +112,47 @@ impl Walker<'_> {
             let literal = matches!(redirect.kind, RedirectKind::Output | RedirectKind::Clobber);
             let content = if literal { content.clone() } else { None };
             self.worlds(|w| {
-                // Braces that leave one word are expanded; more than one are an error.
-                let value = match word.has_active_brace_expansion() {
-                    true => match &mut w.expand(word)[..] {
-                        [one] => std::mem::take(one),
-                        _ => return,
-                    },
-                    false => w.expand_one(word, false),
+                // Braces that leave several words are an error in bash; zsh opens each of them.
+                let values = match word.has_active_brace_expansion() {
+                    true => w.expand(word),
+                    false => vec![w.expand_one(word, false)],
                 };
-                w.out.cwd = cwd.clone();
-                w.out.command = command;
-                if dup && w.slice(word.span).len() > 1 && w.slice(word.span).starts_with('-') {
-                    // `>& -x` is `>&-`, and `x` another word.
-                    w.out.unknown("a word behind >& that begins with -", value.span.clone());
-                }
-                if dup && value.text.is_none() && w.slice(word.span).contains('\\') {
-                    w.out.unknown("a word behind >& that expands again", value.span.clone());
-                }
-                w.redirect(&value, reads, writes, dup);
-                // As Windows reads it: `echo x > C:\x`.
-                if let Some([raw]) = super::windows::written(w.slice(word.span), &value).as_deref()
-                    && windows::is_path(raw)
-                {
-                    let path = windows::value(raw, &w.out.place.home, value.span.clone());
-                    w.redirect(&path, reads, writes, false);
-                }
-                if writes && let Spot::At(target) = w.out.spot(&value, Extent::Exact, true) {
-                    let again = w.out.written.contains_key(&target.resolved);
-                    let content = if again { None } else { content.clone() };
-                    w.out.written.insert(target.resolved, content);
+                for value in &values {
+                    w.out.cwd = cwd.clone();
+                    w.out.command = command;
+                    w.redirected(value, word, (reads, writes, dup), &content);
                 }
             });
+        }
+    }
+
+    /// The effects of one target.
+    fn redirected(
+        &mut self,
+        value: &Value,
+        word: &Word,
+        (reads, writes, dup): (bool, bool, bool),
+        content: &Option<String>,
+    ) {
+        if dup && self.slice(word.span).len() > 1 && self.slice(word.span).starts_with('-') {
+            // `>& -x` is `>&-`, and `x` another word.
+            self.out.unknown("a word behind >& that begins with -", value.span.clone());
+        }
+        if dup && value.text.is_none() && self.slice(word.span).contains('\\') {
+            self.out.unknown("a word behind >& that expands again", value.span.clone());
+        }
+        self.redirect(value, reads, writes, dup);
+        // As Windows reads it: `echo x > C:\x`.
+        if let Some([raw]) = super::windows::written(self.slice(word.span), value).as_deref()
+            && windows::is_path(raw)
+        {
+            let path = windows::value(raw, &self.out.place.home, value.span.clone());
+            self.redirect(&path, reads, writes, false);
+        }
+        if writes && let Spot::At(target) = self.out.spot(value, Extent::Exact, true) {
+            let again = self.out.written.contains_key(&target.resolved);
+            let content = if again { None } else { content.clone() };
+            self.out.written.insert(target.resolved, content);
         }
     }
 

@@ -7,9 +7,9 @@ use shuck_ast::{
 };
 
 use super::group::groups;
-use super::word::Quote;
+use super::word::{Atom, Quote};
 use super::{Feed, Walker};
-use crate::effect::value::Printer;
+use crate::effect::value::{Printer, Value};
 
 mod arithmetic;
 mod parameter;
@@ -44,11 +44,28 @@ impl Walker<'_> {
     }
 
     fn visit_parts(&mut self, parts: &[WordPartNode]) {
-        for part in parts {
+        for (at, part) in parts.iter().enumerate() {
             if !self.room() {
                 return;
             }
+            if let WordPart::Variable(name) = &part.kind {
+                self.whole_array(name.as_str(), parts.get(at + 1), part.span);
+            }
             self.visit_part(&part.kind, part.span);
+        }
+    }
+
+    /// zsh: `$a` is all elements of an array, and `$a[x]` the one that arithmetic names.
+    fn whole_array(&mut self, name: &str, next: Option<&WordPartNode>, span: Span) {
+        let several =
+            self.state.var(name).is_some_and(|values| values.iter().any(|words| words.len() > 1));
+        if several {
+            self.untold(self.range(span));
+        }
+        let subscript = next.map_or("", |next| self.slice(next.span));
+        if let Some((text, _)) = subscript.strip_prefix('[').and_then(|text| text.split_once(']')) {
+            let value = Value::known(text, self.range(span));
+            self.evaluates_value(&value);
         }
     }
 
@@ -122,6 +139,7 @@ impl Walker<'_> {
             }
             WordPart::IndirectExpansion { reference, operator, operand_word_ast, .. } => {
                 self.visit_reference(reference);
+                self.named_element(reference, span);
                 self.visit_operation(operator.as_deref(), operand_word_ast.as_deref());
             }
         }
@@ -158,7 +176,7 @@ impl Walker<'_> {
     }
 
     /// Walks text that a subshell runs, as the shell reads it.
-    fn apart(&mut self, text: &str, span: Span) {
+    pub(super) fn apart(&mut self, text: &str, span: Span) {
         let range = self.range(span);
         let mark = self.state.mark();
         self.nested(text, range, self.parent);
@@ -169,19 +187,22 @@ impl Walker<'_> {
     /// whose text this is.
     pub(super) fn disguised(&self, span: Span) -> Option<String> {
         let raw = self.source.get(span.start.offset()..span.end.offset())?;
-        let inner = raw.strip_prefix("$((")?.strip_suffix(')')?;
-        let whole = || Some(format!("({inner}"));
-        let Some(inner) = inner.strip_suffix(')') else { return whole() };
-        let mut open = 0_usize;
-        for byte in inner.bytes() {
-            match byte {
-                b'(' => open += 1,
-                b')' if open == 0 => return whole(),
-                b')' => open -= 1,
-                _ => {}
-            }
+        subshells(raw.strip_prefix('$')?)
+    }
+
+    /// `((a); b)`: the same where it is a command, from the first bracket on.
+    pub(super) fn disguised_command(&self, start: usize) -> Option<String> {
+        let rest = self.source.get(start..)?;
+        let inner = rest.strip_prefix("((")?;
+        let at = closes(inner, true);
+        let arithmetic =
+            at == closes(inner, false) && at.is_some_and(|at| inner[at + 1..].starts_with(')'));
+        if arithmetic {
+            return None;
         }
-        None
+        let body = &rest[1..];
+        let end = closes(body, true).map_or(body.len(), |end| end + 1);
+        Some(format!("( {}", &body[..end]))
     }
 
     /// Walks what a pattern runs.
@@ -202,6 +223,18 @@ impl Walker<'_> {
         }
     }
 
+    /// `${!r}`: the text names a variable, or an element of one.
+    pub(super) fn named_element(&mut self, reference: &VarRef, span: Span) {
+        let named = self.state.var(reference.name.as_str());
+        let element = named.is_some_and(|values| {
+            values.iter().flatten().any(|row| row.iter().any(|a| matches!(a, Atom::Ch('[', _))))
+        });
+        if element {
+            let span = self.range(span);
+            self.evaluates(reference.name.as_str(), &span);
+        }
+    }
+
     /// Walks what a subscript runs.
     pub fn visit_reference(&mut self, reference: &VarRef) {
         if let Some(subscript) = &reference.subscript {
@@ -214,7 +247,10 @@ impl Walker<'_> {
             return;
         }
         match (&subscript.arithmetic_ast, &subscript.word_ast) {
-            (_, Some(word)) => self.visit_word(word),
+            (_, Some(word)) => {
+                self.visit_word(word);
+                self.evaluates_word(word);
+            }
             (Some(node), None) => self.visit_arithmetic(node),
             (None, None) => {
                 let text = subscript.syntax_text(&self.source);
@@ -277,6 +313,37 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// What a shell runs of `((...))` that is no arithmetic: it is that only where the parenthesis that closes the second
+/// `(` is followed at once by `)`, with or without a look at quotes.
+fn subshells(raw: &str) -> Option<String> {
+    let inner = raw.strip_prefix("((")?.strip_suffix(')')?;
+    let last = inner.strip_suffix(')').map(str::len);
+    let arithmetic = last.is_some() && closes(inner, true) == last && closes(inner, false) == last;
+    (!arithmetic).then(|| format!("({inner}"))
+}
+
+/// Where the parenthesis closes that is open in front of the text.
+fn closes(text: &str, quotes: bool) -> Option<usize> {
+    let mut open = 0_usize;
+    let mut quote = None;
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        if std::mem::take(&mut escaped) {
+            continue;
+        }
+        match (byte, quote) {
+            (b'\\', None | Some(b'"')) if quotes => escaped = true,
+            (_, Some(kind)) => quote = (byte != kind).then_some(kind),
+            (b'\'' | b'"', None) if quotes => quote = Some(byte),
+            (b'(', None) => open += 1,
+            (b')', None) if open == 0 => return Some(at),
+            (b')', None) => open -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 fn continue_with(text: &mut String, next: Option<char>) {

@@ -76,6 +76,9 @@ impl Walker<'_> {
         if values.is_empty() {
             return;
         }
+        for name in names {
+            self.special_parameter(name, None, 0..0);
+        }
         self.looped(names, |w| {
             for name in names {
                 w.state.set(Key::Var(name.clone()), Some(Held::Var(values.clone())));

@@ -119,6 +119,12 @@ impl Walker<'_> {
                 }
             }
             "wc" if operands.is_empty() => Some(Feed::Numbers),
+            // A count has the file's name in front of it where there are several.
+            "grep" | "egrep" | "fgrep"
+                if flag(&["-c", "-ci", "-ic", "-cv", "-cE", "-Ec"]) && operands.len() < 3 =>
+            {
+                Some(Feed::Numbers)
+            }
             "nproc" | "pidof" => Some(Feed::Numbers),
             "pgrep" if !flag(&["-l", "-a", "-al", "-la"]) => Some(Feed::Numbers),
             "seq" if args.iter().all(|a| a.plain().is_some_and(|t| t.parse::<f64>().is_ok())) => {

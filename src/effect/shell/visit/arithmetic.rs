@@ -5,7 +5,6 @@ use shuck_ast::{
 };
 
 use super::super::Walker;
-use super::super::word::Atom;
 
 impl Walker<'_> {
     /// Arithmetic both as an expression and as a word: what one view misses, the other may show.
@@ -63,20 +62,18 @@ impl Walker<'_> {
         match &node.kind {
             ArithmeticExpr::Number(_) => {}
             ArithmeticExpr::Variable(name) => {
-                // A variable's text is an expression of its own, and its subscripts may run.
-                let text: Option<String> = self.state.var(name.as_str()).map(|v| {
-                    v.iter()
-                        .flatten()
-                        .flatten()
-                        .filter_map(|a| if let Atom::Ch(c, _) = a { Some(*c) } else { None })
-                        .collect()
-                });
-                if text.is_some_and(|t| t.contains("$(") || t.contains('`')) {
-                    self.unseen("arithmetic on text that holds a command", self.range(node.span));
-                }
+                let span = self.range(node.span);
+                self.evaluates(name.as_str(), &span);
             }
-            ArithmeticExpr::Indexed { index, .. } => self.visit_arithmetic(index),
-            ArithmeticExpr::ShellWord(word) => self.visit_word(word),
+            ArithmeticExpr::Indexed { name, index } => {
+                let span = self.range(node.span);
+                self.evaluates(name.as_str(), &span);
+                self.visit_arithmetic(index);
+            }
+            ArithmeticExpr::ShellWord(word) => {
+                self.visit_word(word);
+                self.evaluates_word(word);
+            }
             ArithmeticExpr::Parenthesized { expression } => self.visit_arithmetic(expression),
             ArithmeticExpr::Unary { expr, op } => {
                 self.visit_arithmetic(expr);

@@ -46,6 +46,7 @@ impl Walker<'_> {
                     ..
                 } => {
                     self.visit_reference(reference);
+                    self.named_element(reference, span);
                     self.visit_operation(operator.as_deref(), operand_word_ast.as_deref());
                 }
                 BourneParameterExpansion::PrefixMatch { .. } => {}

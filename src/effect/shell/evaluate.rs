@@ -1,0 +1,171 @@
+//! Arithmetic evaluates what it meets: the text of a variable is an expression of its own, whose names and subscripts
+//! are evaluated again, and a subscript may hold a command.
+
+use std::ops::Range;
+
+use shuck_ast::{
+    BourneParameterExpansion, ParameterExpansionSyntax, Word as ShellWord, WordPart, WordPartNode,
+};
+
+use super::Walker;
+use super::word::{Atom, Quote, number_var};
+use crate::effect::value::Value;
+use crate::effect::{Grade, Source, Word};
+
+/// How many names are followed from one expression.
+const MAX_NAMES: usize = 64;
+
+/// Variables that are numbers: what is assigned to one is evaluated.
+const INTEGERS: &[&str] = &[
+    "COLUMNS",
+    "LINES",
+    "HISTSIZE",
+    "SAVEHIST",
+    "HISTCMD",
+    "SECONDS",
+    "RANDOM",
+    "SRANDOM",
+    "OPTIND",
+    "LINENO",
+    "TMOUT",
+    "KEYTIMEOUT",
+    "LISTMAX",
+    "LOGCHECK",
+    "MAILCHECK",
+    "PERIOD",
+    "DIRSTACKSIZE",
+    "REPORTTIME",
+    "REPORTMEMORY",
+    "FUNCNEST",
+    "SHLVL",
+    "UID",
+    "EUID",
+    "GID",
+    "EGID",
+    "EPOCHSECONDS",
+    "TRY_BLOCK_ERROR",
+];
+
+/// A row of atoms as arithmetic reads it.
+struct Text {
+    /// What is known of it; numbers that are known only at run time are `0`.
+    known: String,
+    /// Some of it is not known.
+    open: bool,
+}
+
+fn text(row: &[Atom]) -> Text {
+    let number = number_var().remove(0).remove(0);
+    let mut read = Text { known: String::new(), open: false };
+    let mut at = 0;
+    while let Some(atom) = row.get(at) {
+        if row[at..].starts_with(&number) {
+            read.known.push('0');
+            at += number.len();
+            continue;
+        }
+        match atom {
+            Atom::Ch(c, quote) => {
+                read.open |= *quote == Quote::Pattern && matches!(c, '*' | '?' | '[');
+                read.known.push(*c);
+            }
+            Atom::Empty | Atom::Break => read.known.push(' '),
+            Atom::Unknown(_) | Atom::Pipe(_) => read.open = true,
+        }
+        at += 1;
+    }
+    read
+}
+
+/// The names in an expression.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .filter(|part| part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+}
+
+/// The one variable that a word is: `$x`, `"$x"`, `${x}`.
+fn alone(parts: &[WordPartNode]) -> Option<&str> {
+    let [part] = parts else { return None };
+    let name = match &part.kind {
+        WordPart::DoubleQuoted { parts, .. } => return alone(parts),
+        WordPart::Variable(name) => name.as_str(),
+        WordPart::ArrayAccess(reference) => reference.name.as_str(),
+        WordPart::Parameter(parameter) => match &parameter.syntax {
+            ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Access { reference }) => {
+                reference.name.as_str()
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_').then_some(name)
+}
+
+impl Walker<'_> {
+    /// The call does something that nobody can tell from its text, and that hardly ever is a danger: it is not allowed,
+    /// and nobody is asked for it.
+    pub(super) fn untold(&mut self, span: Range<usize>) {
+        self.out.command = self.parent;
+        self.out.push(Word::Read, Grade::Unknown, Source::Program, span);
+    }
+
+    /// A name in arithmetic. One that was not set in this call is the user's own.
+    pub(super) fn evaluates(&mut self, name: &str, span: &Range<usize>) {
+        let mut list = vec![name.to_string()];
+        let mut at = 0;
+        while let Some(name) = list.get(at) {
+            at += 1;
+            let Some(values) = self.state.var(name) else { continue };
+            let texts: Vec<Text> = values.iter().flatten().map(|row| text(row)).collect();
+            for text in &texts {
+                self.evaluated_text(text, span);
+            }
+            for more in texts.iter().flat_map(|text| names(&text.known)) {
+                if !list.iter().any(|have| have == more) {
+                    list.push(more.to_string());
+                }
+            }
+            if list.len() > MAX_NAMES {
+                return self.unseen("arithmetic on more names than are followed", span.clone());
+            }
+        }
+    }
+
+    /// A word in arithmetic.
+    pub(super) fn evaluates_word(&mut self, word: &ShellWord) {
+        let span = self.range(word.span);
+        if let Some(name) = alone(&word.parts) {
+            return self.evaluates(name, &span);
+        }
+        let row = self.quietly(|w| w.row(word, true));
+        self.evaluates_text(&text(&row), &span);
+    }
+
+    /// An argument that is arithmetic (`let`, `shift`).
+    pub(super) fn evaluates_value(&mut self, value: &Value) {
+        let row = super::word::atoms_of(value);
+        self.evaluates_text(&text(&row), &value.span);
+    }
+
+    /// What is assigned to a variable that is a number.
+    pub(super) fn evaluates_integer(&mut self, name: &str, value: &Value) {
+        if INTEGERS.contains(&name) {
+            self.evaluates_value(value);
+        }
+    }
+
+    fn evaluates_text(&mut self, text: &Text, span: &Range<usize>) {
+        self.evaluated_text(text, span);
+        for name in names(&text.known) {
+            self.evaluates(name, span);
+        }
+    }
+
+    fn evaluated_text(&mut self, text: &Text, span: &Range<usize>) {
+        if text.known.contains("$(") || text.known.contains('`') {
+            self.unseen("arithmetic on text that holds a command", span.clone());
+        } else if text.open {
+            self.untold(span.clone());
+        }
+    }
+}
