@@ -101,6 +101,15 @@ impl Walker<'_> {
             "grep" | "rg" | "egrep" | "ag" if listing::names_files(&name, args) => {
                 listing::relative(&args[1..]).then(listing::here)
             }
+            // In front of a count stands the file's name where there are several.
+            "grep" | "egrep" | "fgrep"
+                if flag(&["-c"])
+                    && args.len() == operands.len() + 1
+                    && operands.len() < 3
+                    && operands.iter().all(|operand| operand.plain().is_some()) =>
+            {
+                Some(Feed::Numbers)
+            }
             "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "rg" | "shuf" | "tac" => {
                 match fed {
                     _ if !listing::whole_lines(&name, args, &operands) => None,
@@ -119,12 +128,6 @@ impl Walker<'_> {
                 }
             }
             "wc" if operands.is_empty() => Some(Feed::Numbers),
-            // A count has the file's name in front of it where there are several.
-            "grep" | "egrep" | "fgrep"
-                if flag(&["-c", "-ci", "-ic", "-cv", "-cE", "-Ec"]) && operands.len() < 3 =>
-            {
-                Some(Feed::Numbers)
-            }
             "nproc" | "pidof" => Some(Feed::Numbers),
             "pgrep" if !flag(&["-l", "-a", "-al", "-la"]) => Some(Feed::Numbers),
             "seq" if args.iter().all(|a| a.plain().is_some_and(|t| t.parse::<f64>().is_ok())) => {
