@@ -9,16 +9,21 @@ const MAX_NAMES: usize = 20_000;
 /// The size of a block of tar.
 const BLOCK: usize = 512;
 
-/// The names in the archive; none where that cannot be told.
-pub fn names(bytes: &[u8]) -> Vec<String> {
-    match bytes.get(..4) {
-        Some([0x1f, 0x8b, ..]) => unzipped(bytes).map(|tar| of_tar(&tar)).unwrap_or_default(),
-        Some([b'P', b'K', ..]) => of_zip(bytes),
-        _ => of_tar(bytes),
-    }
+/// The names in the archive, none where that cannot be told; and whether a cap cut them short.
+pub fn names(bytes: &[u8]) -> (Vec<String>, bool) {
+    let (names, whole) = match bytes.get(..4) {
+        Some([0x1f, 0x8b, ..]) => {
+            unzipped(bytes).map_or((Vec::new(), true), |(tar, whole)| (of_tar(&tar), whole))
+        }
+        Some([b'P', b'K', ..]) => (of_zip(bytes), true),
+        _ => (of_tar(bytes), true),
+    };
+    let whole = whole && names.len() < MAX_NAMES;
+    (names, whole)
 }
 
-fn unzipped(bytes: &[u8]) -> Option<Vec<u8>> {
+/// The content, and whether that is all of it.
+fn unzipped(bytes: &[u8]) -> Option<(Vec<u8>, bool)> {
     let flags = *bytes.get(3)?;
     let mut at = 10;
     if flags & 4 != 0 {
@@ -30,9 +35,9 @@ fn unzipped(bytes: &[u8]) -> Option<Vec<u8>> {
     at += usize::from(flags & 2);
     let deflated = bytes.get(at..)?;
     match miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, MAX_CONTENT) {
-        Ok(content) => Some(content),
+        Ok(content) => Some((content, true)),
         // What came out before the limit still names files.
-        Err(stopped) => Some(stopped.output),
+        Err(stopped) => Some((stopped.output, false)),
     }
 }
 
@@ -100,7 +105,7 @@ mod tests {
     #[test]
     fn what_is_no_archive_holds_nothing() {
         for bytes in [&b""[..], b"PK", b"\x1f\x8b\x08\x00", &[0x41; 700], &[0xff; 2000]] {
-            assert!(names(bytes).is_empty(), "{bytes:?}");
+            assert!(names(bytes).0.is_empty(), "{bytes:?}");
         }
     }
 }

@@ -7,11 +7,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, Metadata};
-use std::io::Read as _;
 
 use super::path::{self, split};
 use super::value::{Emitter, Spot, Value};
-use super::{Effect, Extent, Grade, Place, Source, SubCommand, Target, Word};
+use super::{Effect, Extent, Grade, Place, Source, SubCommand, Target, Word, look};
+use crate::files;
+use crate::rule::glob;
 
 /// How many files below guarded directories are compared.
 const MAX_FILES: usize = 256;
@@ -22,7 +23,7 @@ const MAX_COMPARED: usize = 500;
 /// How much one call may have read to settle what it does, in bytes.
 const MAX_READ: u64 = 16 << 20;
 /// How much of two programs is compared.
-const HEAD: usize = 64 << 10;
+const HEAD: u64 = 64 << 10;
 
 /// The program's own name.
 pub const NAME: &str = "hookctl";
@@ -40,6 +41,30 @@ const COMMANDS: &[&str] = &[
     "--state",
 ];
 
+/// Directories that PATH commonly names.
+const PROGRAM_DIRS: &[&str] = &[
+    "~/bin",
+    "~/.bin",
+    "~/.local/sbin",
+    "~/go/bin",
+    "~/.bun/bin",
+    "~/.deno/bin",
+    "~/.volta/bin",
+    "~/.npm-global/bin",
+    "~/.yarn/bin",
+    "~/.nix-profile/bin",
+    "~/.asdf/shims",
+    "~/.pyenv/shims",
+    "~/.local/share/mise/shims",
+    "/bin",
+    "/sbin",
+    "/usr/sbin",
+    "/usr/local/sbin",
+    "/opt/bin",
+    "/opt/local/bin",
+    "/snap/bin",
+    "/home/linuxbrew/.linuxbrew/bin",
+];
 /// Programs that stop, slow or take over a process that they are given.
 const GRIPS: &[&str] =
     &["prlimit", "cpulimit", "gdb", "lldb", "strace", "ltrace", "criu", "reptyr"];
@@ -62,6 +87,18 @@ pub struct Found {
 }
 
 type Id = (u64, u64);
+
+/// How many names the file has.
+#[cfg(unix)]
+fn links(meta: &Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    meta.nlink()
+}
+
+#[cfg(not(unix))]
+fn links(_meta: &Metadata) -> u64 {
+    1
+}
 
 #[cfg(unix)]
 fn id(meta: &Metadata) -> Option<Id> {
@@ -145,15 +182,26 @@ impl Place {
             || is_below(dir, &self.project)
     }
 
-    /// The guarded files that are there.
-    fn guarded_files(&self) -> Vec<Found> {
+    /// A path in a directory that lies elsewhere than rules say, as they name it.
+    fn own_name(&self, path: &str) -> Option<String> {
+        self.guarded.moved.iter().find_map(|(dir, own)| {
+            let holds = path == dir || is_below(path, dir);
+            holds.then(|| format!("{own}{}", &path[dir.len()..]))
+        })
+    }
+
+    /// The guarded files that are there, and whether these are all.
+    fn guarded_files(&self) -> (Vec<Found>, bool) {
         let mut out: Vec<Found> = Vec::new();
+        let mut whole = true;
+        let moved = self.guarded.moved.iter().map(|(dir, _)| dir.clone());
         let mut todo: VecDeque<(String, usize)> =
-            self.guarded_paths().into_iter().map(|path| (path, 0)).collect();
+            self.guarded_paths().into_iter().chain(moved).map(|path| (path, 0)).collect();
         // Most agents are not there: one look settles all of their files.
         let mut there: HashMap<String, bool> = HashMap::new();
         while let Some((path, depth)) = todo.pop_front() {
             if out.len() >= MAX_FILES {
+                whole = false;
                 break;
             }
             let dir = split(&path).0;
@@ -168,39 +216,40 @@ impl Place {
             let Ok(meta) = fs::symlink_metadata(&path) else { continue };
             // A link guards by what it leads to.
             let meta = fs::metadata(&path).unwrap_or(meta);
-            if meta.is_dir() && depth < MAX_DEPTH {
+            if meta.is_dir() && depth >= MAX_DEPTH {
+                whole = false;
+            } else if meta.is_dir() {
                 let names = fs::read_dir(&path).into_iter().flatten().flatten();
-                let names =
-                    names.take(MAX_FILES).filter_map(|one| one.file_name().into_string().ok());
-                todo.extend(names.map(|name| (format!("{path}/{name}"), depth + 1)));
+                let mut names = names.filter_map(|one| one.file_name().into_string().ok());
+                let first: Vec<String> = names.by_ref().take(MAX_FILES).collect();
+                whole &= names.next().is_none();
+                todo.extend(first.into_iter().map(|name| (format!("{path}/{name}"), depth + 1)));
             }
+            let path = self.own_name(&path).unwrap_or(path);
             if !out.iter().any(|one| one.path == path) {
                 out.push(Found { path, id: id(&meta).filter(|_| meta.is_file()) });
             }
         }
-        out
+        (out, whole)
     }
 }
 
 impl Emitter<'_> {
     /// A file that a look needs whole: regular, not larger than that, and within what one call may read.
     pub fn content(&mut self, path: &str, most: u64) -> Option<Vec<u8>> {
-        // Not opened before it is known to be regular: anything else could wait for ever.
-        let meta = fs::metadata(path).ok().filter(|meta| meta.is_file() && meta.len() <= most)?;
-        self.read += meta.len();
+        let bytes = files::read(path.as_ref(), most).ok()?;
+        self.read += bytes.len() as u64;
         if self.read > MAX_READ {
             self.unknown("more files to look into than are read", 0..0);
             return None;
         }
-        let mut bytes = Vec::new();
-        fs::File::open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
 
     /// The guarded files that are there, looked up once.
     fn guards(&mut self) -> &[Found] {
         let place = self.place;
-        self.guards.get_or_insert_with(|| place.guarded_files())
+        &self.guards.get_or_insert_with(|| place.guarded_files()).0
     }
 
     /// Could something guarded lie in that directory?
@@ -252,6 +301,24 @@ impl Emitter<'_> {
         }
     }
 
+    /// Something may write what guards this machine, for nothing tells that it does not: not understood.
+    pub fn risked(&mut self, value: &Value) {
+        if self.place.guarded.names.is_empty() || value.text.is_none() {
+            return;
+        }
+        let value = match value.plain().and_then(|text| text.split_once('=')) {
+            Some((key, rest)) if !key.contains('/') => Value::known(rest, value.span.clone()),
+            _ => value.clone(),
+        };
+        let Spot::At(target) = self.spot(&value, Extent::Exact, false) else { return };
+        if self.place.is_guarded(&target.lexical) || self.place.is_guarded(&target.resolved) {
+            self.unknown(
+                "a program that no table describes is given what guards this machine",
+                value.span,
+            );
+        }
+    }
+
     /// What a directory's content is put over: of the guarded paths those that `from` has as well.
     pub fn brought(&mut self, from: &Value, to: &Value) {
         let (Spot::At(from), Spot::At(to)) =
@@ -296,9 +363,28 @@ impl Emitter<'_> {
         self.effect(word, Grade::Certain, Some(target), None, Source::Operand, span);
     }
 
+    /// Where hookctl is, as rules have it.
+    pub fn own_place(&self) -> String {
+        format!("{}/.local/bin/{NAME}", self.place.home)
+    }
+
+    /// Is it a program's name where a shell would find it before hookctl?
+    fn shadows(&self, path: &str) -> bool {
+        let (dir, name) = split(path);
+        let stem = name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name);
+        let searched = |dirs: String| dirs.split(':').any(|one| one.trim_end_matches('/') == dir);
+        stem == NAME
+            && (PROGRAM_DIRS.iter().any(|own| match own.strip_prefix("~/") {
+                Some(rest) => dir
+                    .strip_prefix(&self.place.home)
+                    .is_some_and(|d| d[..].trim_start_matches('/') == rest),
+                None => dir == *own,
+            }) || self.place.env.and_then(|env| env("PATH")).is_some_and(searched))
+    }
+
     /// Processes of hookctl are signalled.
     pub fn guard_ended(&mut self, span: std::ops::Range<usize>) {
-        let program = format!("{}/.local/bin/{NAME}", self.place.home);
+        let program = self.own_place();
         let target = Target { lexical: program.clone(), resolved: program, extent: Extent::Exact };
         self.effect(Word::Process, Grade::Certain, Some(target), None, Source::Operand, span);
     }
@@ -381,15 +467,17 @@ impl Emitter<'_> {
                 (Word::Write | Word::Permission, Extent::Exact) => {
                     self.same_file(&target.resolved).into_iter().collect()
                 }
+                (_, Extent::Glob) => self.matched(&target, word == Word::Delete),
                 _ => Vec::new(),
             };
-            let moved = self.place.guarded.moved.iter().filter_map(|(dir, own)| {
-                let path = [&target.resolved, &target.lexical]
-                    .into_iter()
-                    .find(|path| *path == dir || is_below(path, dir))?;
-                Some(format!("{own}{}", &path[dir.len()..]))
-            });
-            let names: Vec<String> = names.into_iter().chain(moved).collect();
+            let moved = [&target.resolved, &target.lexical]
+                .into_iter()
+                .find_map(|path| self.place.own_name(path));
+            let shadow = [&target.resolved, &target.lexical]
+                .into_iter()
+                .any(|path| extent == Extent::Exact && self.shadows(path))
+                .then(|| self.own_place());
+            let names: Vec<String> = names.into_iter().chain(moved).chain(shadow).collect();
             let effect = &self.analysis.effects[at];
             more.extend(names.into_iter().filter(|name| *name != target.lexical).map(|resolved| {
                 let path =
@@ -398,6 +486,35 @@ impl Emitter<'_> {
             }));
         }
         self.analysis.effects.extend(more);
+    }
+
+    /// The guarded files that a glob names: by another name that is there, or where the shell was told
+    /// that `*` stands for hidden names as well.
+    fn matched(&mut self, target: &Target, gone: bool) -> Vec<String> {
+        let mut names = Vec::new();
+        if shows_hidden(&self.analysis.commands) {
+            let fits = |path: &String| {
+                path.matches('/').count() == target.lexical.matches('/').count()
+                    && glob::matches(&target.lexical, path)
+            };
+            names.extend(self.place.guarded_paths().into_iter().filter(fits));
+        }
+        if gone {
+            return names;
+        }
+        // Of any depth the nearest is looked at.
+        let near = |path: &str| path.replace("/**/", "/");
+        let near = Target {
+            lexical: near(&target.lexical),
+            resolved: near(&target.resolved),
+            extent: Extent::Glob,
+        };
+        let there = match path::has_glob(&near.lexical) {
+            true => look::named(&near).unwrap_or_default(),
+            false => vec![near],
+        };
+        names.extend(there.iter().filter_map(|one| self.same_file(&one.resolved)));
+        names
     }
 
     /// git cleans only what it does not track: it says itself what that is.
@@ -411,9 +528,15 @@ impl Emitter<'_> {
         let meta = fs::metadata(path).ok().filter(is_shared)?;
         let own = id(&meta)?;
         if own_program().is_some_and(|program| id(&program) == Some(own)) {
-            return Some(format!("{}/.local/bin/{NAME}", self.place.home));
+            return Some(self.own_place());
         }
-        self.guards().iter().find(|found| found.id == Some(own)).map(|found| found.path.clone())
+        let same = |found: &&Found| found.id == Some(own);
+        let found = self.guards().iter().find(same).map(|found| found.path.clone());
+        let whole = self.guards.as_ref().is_some_and(|(_, whole)| *whole);
+        if found.is_none() && !whole && links(&meta) > 1 {
+            self.unknown("more files that guard this machine than are compared", 0..0);
+        }
+        found
     }
 
     /// Is that program hookctl: by its name, as a copy or link that the call made, by another name
@@ -472,11 +595,7 @@ fn is_copy(path: &str) -> bool {
     if own_program().is_none_or(|own| own.len() != len) {
         return false;
     }
-    let head = |path: &std::path::Path| {
-        let mut bytes = Vec::new();
-        fs::File::open(path).ok()?.take(HEAD as u64).read_to_end(&mut bytes).ok()?;
-        Some(bytes)
-    };
+    let head = |path: &std::path::Path| files::head(path, HEAD).ok();
     let own = std::env::current_exe().ok().and_then(|own| head(&own));
     own.is_some() && own == head(path.as_ref())
 }

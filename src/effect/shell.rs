@@ -118,6 +118,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         substitutions: 0,
         decodings: Vec::new(),
         found: Vec::new(),
+        only_looked_at: false,
         several: false,
         pipes: Vec::new(),
         separators: None,
@@ -225,6 +226,8 @@ struct Walker<'a> {
     written: windows::Written,
     /// What substitutions of the words at hand print by name, beside what they print at all.
     found: Vec<Value>,
+    /// What the present stage of a pipeline prints is only looked at.
+    only_looked_at: bool,
     /// The last thing that was evaluated quietly has several values.
     several: bool,
     /// A walk that only asks whether an item becomes shell text.

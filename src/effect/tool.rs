@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::host::host_of;
 use super::program::code;
 use super::value::{Emitter, Value};
-use super::{Analysis, Extent, Grade, Place, Source, Word, shell};
+use super::{Analysis, Extent, Grade, Place, Source, Word, path, shell};
 use crate::event::Event;
 
 mod grep;
@@ -193,6 +193,9 @@ pub fn analyse(event: &Event, place: &Place) -> Analysis {
             out.push(Word::Execute, Grade::Certain, Source::Tool, 0..0);
             leaves(&mut out, input, true);
             fields::changes(&mut out, name, input, false);
+            if fields::ends_guard(name, input) {
+                out.guard_ended(0..0);
+            }
             return with_shell(out.finish(), name, input, &own);
         }
     }
@@ -216,6 +219,9 @@ fn mcp(out: &mut Emitter, name: &str, input: &Json) {
         out.push(word, Grade::Certain, Source::Tool, 0..0);
         leaves(out, input, word == Word::Execute);
         fields::changes(out, name, input, word == Word::Read);
+        if fields::ends_guard(name, input) {
+            out.guard_ended(0..0);
+        }
         return;
     };
     for word in program.effects {
@@ -242,11 +248,20 @@ fn statement(out: &mut Emitter, name: &str, input: &Json) {
 /// A tool that runs commands is one more road to the shell: its command lines are read as such.
 fn with_shell(own: Analysis, name: &str, input: &Json, place: &Place) -> Analysis {
     let runs = own.effects.iter().any(|e| e.word == Word::Execute);
-    let lines = if runs { fields::command_lines(name, input) } else { Vec::new() };
+    let guards = place.guarded.names;
+    let lines = if runs { fields::command_lines(name, input, guards) } else { Vec::new() };
     if lines.is_empty() {
         return own;
     }
-    let mut analysis = shell::analyse(&lines.join("\n"), place);
+    let mut place = place.clone();
+    if let Some(dir) = fields::directory(input, &place.home) {
+        let dir = match dir.strip_prefix("~/") {
+            Some(rest) => format!("{}/{rest}", place.home),
+            None => dir,
+        };
+        place.cwd = path::normalise(&path::join(&place.cwd, &dir));
+    }
+    let mut analysis = shell::analyse(&lines.join("\n"), &place);
     // Its own effects belong to no sub-command, so they can stand beside those.
     analysis.effects.extend(own.effects);
     analysis.notes.extend(own.notes);
@@ -357,6 +372,50 @@ fn search(out: &mut Emitter, event: &Event) {
     out.path(Word::Read, &base, extent, Grade::Certain, Source::Tool);
 }
 
+/// The path that a URI of a file or a variable stands for; any other text as it is.
+fn located(text: &str, home: &str) -> String {
+    const SCHEMES: &[&str] =
+        &["file", "vscode-remote", "vscode-local", "vscode-userdata", "vscode-file", "vscode-vfs"];
+    for start in ["$HOME/", "${HOME}/", "$env:HOME/", "%HOME%/"] {
+        if let Some(rest) = text.strip_prefix(start) {
+            return format!("{home}/{rest}");
+        }
+    }
+    let Some((scheme, rest)) = text.split_once(':') else { return text.to_string() };
+    if !SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) {
+        return text.to_string();
+    }
+    let rest = match rest.strip_prefix("//") {
+        // Behind the host, if there is one.
+        Some(rest) if rest.starts_with('~') => rest,
+        Some(rest) => rest.find('/').map_or(rest, |slash| &rest[slash..]),
+        None => rest,
+    };
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let drive = rest.as_bytes().get(2) == Some(&b':') && rest.starts_with('/');
+    percent(if drive { &rest[1..] } else { rest })
+}
+
+/// The text behind percent signs: `%2E` is a dot.
+fn percent(text: &str) -> String {
+    let mut out = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let code = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *first == b'%') {
+            Some(byte) => {
+                out.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                out.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 /// Does a text look like a path, wherever it stands?
 fn shaped(path: &str) -> bool {
     (path.starts_with('/') && !path.starts_with("//")
@@ -380,9 +439,9 @@ fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
             Json::Array(items) => todo.extend(items.iter().rev()),
             Json::Object(map) => todo.extend(map.values().rev()),
             Json::String(text) => {
-                let path = text.strip_prefix("file://").unwrap_or(text);
-                if shaped(path) {
-                    let value = own(out, path);
+                let path = located(text, &out.place.home);
+                if shaped(&path) {
+                    let value = own(out, &path);
                     out.path(Word::Read, &value, Extent::Tree, Grade::Certain, Source::Tool);
                     if writes {
                         out.path(Word::Write, &value, Extent::Tree, Grade::Possible, Source::Tool);

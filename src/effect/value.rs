@@ -145,8 +145,8 @@ pub struct Emitter<'a> {
     pub copies: std::collections::HashMap<String, String>,
     /// How much of files was read to settle what the call does.
     pub(super) read: u64,
-    /// The guarded files that are there, once they were looked up.
-    pub(super) guards: Option<Vec<super::guard::Found>>,
+    /// The guarded files that are there, once they were looked up, and whether these are all.
+    pub(super) guards: Option<(Vec<super::guard::Found>, bool)>,
     noted: bool,
     /// Bytes of the paths of all effects.
     bytes: usize,

@@ -37,7 +37,11 @@ pub fn guarded(paths: &Paths) -> Guarded {
         let own = format!("{}/{own}", paths.home.to_string_lossy());
         (dir != Path::new(&own)).then(|| (dir.to_string_lossy().into_owned(), own))
     };
-    let moved = [at(&paths.config, ".config/hookctl"), at(&paths.state, ".local/state/hookctl")];
+    let managed = paths.managed.to_string_lossy().into_owned();
+    let managed = (managed != crate::paths::MANAGED_CONFIG)
+        .then(|| (managed, "/etc/hookctl/config.toml".to_string()));
+    let moved =
+        [at(&paths.config, ".config/hookctl"), at(&paths.state, ".local/state/hookctl"), managed];
     Guarded { names: GUARDED, moved: moved.into_iter().flatten().collect() }
 }
 

@@ -92,7 +92,13 @@ fn harmless(spec: &OptSpec) -> bool {
         && spec.marks & (mark::UNSAFE | mark::SCRIPT | mark::MODULE | mark::STDIN) == 0
         && !matches!(
             spec.role,
-            Role::Program | Role::Script | Role::Code | Role::Run | Role::Command | Role::Joined
+            Role::Program
+                | Role::Filter
+                | Role::Script
+                | Role::Code
+                | Role::Run
+                | Role::Command
+                | Role::Joined
         )
 }
 

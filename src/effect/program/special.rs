@@ -283,15 +283,11 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
         }
         // `screen -X stuff TEXT` types it into a session.
         "screen" => match call.parsed.has(mark::SPARE) {
-            true => next.extend(values.get(1..).filter(|v| !v.is_empty()).map(|v| {
-                let unescaped = |v: &Value| match v.plain() {
-                    Some(text) => Value::known(text.replace("\\n", "\n"), v.span.clone()),
-                    None => v.clone(),
-                };
-                joined(&v.iter().map(unescaped).collect::<Vec<_>>())
-            })),
+            true => next.extend(values.get(1..).filter(|v| !v.is_empty()).map(typed)),
             false => operands(out, call, program, next),
         },
+        // `kitty @ send-text TEXT` types it into a window.
+        "typed" => next.extend((!values.is_empty()).then(|| typed(&values))),
         // `gdb --args PROGRAM ...`
         "debugger" => match call.parsed.option("--args") {
             Some(_) => next.push(Next::Words { words: values, cwd: None, feeds: false }),
@@ -315,4 +311,16 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
         }
     }
     true
+}
+
+/// What is typed into a terminal, where escapes stand for the keys.
+fn typed(values: &[Value]) -> Next {
+    let unescaped = |v: &Value| match v.plain() {
+        Some(text) => {
+            let text = text.replace("\\n", "\n").replace("\\r", "\n").replace("\\x0d", "\n");
+            Value::known(text, v.span.clone())
+        }
+        None => v.clone(),
+    };
+    joined(&values.iter().map(unescaped).collect::<Vec<_>>())
 }

@@ -65,6 +65,8 @@ roles! {
     Run = "run",
     /// A program, by name or path, that the program starts.
     Program = "program",
+    /// A program that the program starts with each of its own files.
+    Filter = "filter",
     /// Shell text that is run.
     Script = "script",
     /// Text in the program's own language that is run.

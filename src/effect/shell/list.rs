@@ -10,6 +10,31 @@ use super::word::number_var;
 use super::{MAX_REDIRECTS, Walker, assign};
 use crate::effect::value::Value;
 
+/// Programs that change nothing of what they are fed, by whatever option.
+const LOOKERS: &[&str] = &[
+    "wc",
+    "cat",
+    "head",
+    "tail",
+    "grep",
+    "egrep",
+    "fgrep",
+    "ls",
+    "du",
+    "stat",
+    "file",
+    "md5sum",
+    "sha1sum",
+    "sha256sum",
+    "cut",
+    "tr",
+    "nl",
+    "basename",
+    "dirname",
+    "column",
+    "jq",
+];
+
 /// Does a loop start something in the background at every turn, and wait for nothing?
 fn forks(body: &StmtSeq) -> bool {
     let background =
@@ -185,6 +210,8 @@ impl Walker<'_> {
         let mut stages = vec![first];
         stages.extend(links.iter().map(|(_, stmt)| *stmt));
         let last = stages.len() - 1;
+        let looking =
+            stages.len() - stages.iter().rev().take_while(|stage| self.only_looks(stage)).count();
         for (i, stage) in stages.into_iter().enumerate() {
             if i > 0 && self.redirect_feed(stage).is_some() {
                 // zsh gives it both: what the pipe brings, and what the redirection names.
@@ -195,11 +222,33 @@ impl Walker<'_> {
                 break;
             }
             if i < last {
+                self.only_looked_at = i + 1 >= looking;
                 self.feed = self.piped(stage);
+                self.only_looked_at = false;
             }
         }
         self.concurrent -= 1;
         self.feed = outer;
+    }
+
+    /// Does that stage of a pipeline plainly no more than look at what it is fed?
+    fn only_looks(&self, stmt: &Stmt) -> bool {
+        let Command::Simple(simple) = &stmt.command else { return false };
+        let text = |word: &Word| word.try_static_text(&self.source).map(|text| text.to_string());
+        let Some(mut name) = text(&simple.name) else { return false };
+        if name == "xargs" {
+            let plain = |word: &Option<String>| {
+                let word = word.as_deref().unwrap_or_default();
+                matches!(word, "-0" | "-r" | "-0r" | "-r0" | "-t" | "--null")
+            };
+            let Some(Some(word)) = simple.args.iter().map(text).find(|word| !plain(word)) else {
+                return false;
+            };
+            name = word;
+        }
+        LOOKERS.contains(&name.as_str())
+            && self.state.get(&Key::Function(name.clone())).is_none()
+            && self.state.get(&Key::Alias(name)).is_none()
     }
 
     /// Is it a plain `cd`?

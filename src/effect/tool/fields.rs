@@ -5,7 +5,8 @@
 
 use serde_json::Value as Json;
 
-use super::{MAX_LEAVES, own, shaped, words};
+use super::{MAX_LEAVES, located, own, shaped, words};
+use crate::effect::guard;
 use crate::effect::patch;
 use crate::effect::path;
 use crate::effect::value::Emitter;
@@ -29,12 +30,15 @@ const CHANGES: &[&str] = &[
     "export",
     "extract",
     "generate",
+    "hardlink",
     "insert",
     "install",
+    "junction",
     "link",
     "make",
     "mkdir",
     "mkfifo",
+    "mklink",
     "modify",
     "move",
     "mv",
@@ -68,7 +72,36 @@ const REMOVES: &[&str] =
 /// Verbs that leave what they take their content from as it was.
 const TAKES: &[&str] = &["copy", "cp", "upload", "download", "extract", "unpack", "unzip"];
 /// Verbs that give a file a second name.
-const LINKS: &[&str] = &["link", "symlink"];
+const LINKS: &[&str] = &["link", "symlink", "hardlink", "junction", "mklink"];
+/// Verbs that end a process, and what such tools call one.
+const ENDS: &[&str] = &["kill", "end", "stop", "terminate", "signal", "suspend", "pause", "quit"];
+const PROCESSES: &[&str] =
+    &["process", "processes", "proc", "pid", "pids", "task", "program", "app", "application"];
+/// Fields that hold text, whatever stands in it.
+const TEXTS: &[&str] = &[
+    "content",
+    "contents",
+    "text",
+    "body",
+    "message",
+    "title",
+    "query",
+    "pattern",
+    "prompt",
+    "description",
+    "comment",
+    "what",
+    "value",
+    "data",
+    "regex",
+    "search",
+    "term",
+    "name",
+    "label",
+    "topic",
+    "subject",
+    "note",
+];
 /// Fields that say which operation is meant.
 const OPERATIONS: &[&str] =
     &["operation", "action", "op", "type", "kind", "command", "method", "mode", "verb"];
@@ -105,8 +138,13 @@ const SOURCES: &[&str] = &["source", "src", "from", "old", "archive", "original"
 /// Fields that hold a command line, or several.
 const LINES: &[&str] =
     &["command", "commands", "cmd", "cmds", "commandline", "script", "bash", "shell"];
+/// The last words of longer names of such fields: `shell_command`, `runCmd`.
+const LINE_ENDS: &[&str] = &["command", "commands", "cmd", "cmds", "commandline"];
 /// Fields that hold a program beside those of its arguments.
-const PROGRAMS: &[&str] = &["program", "executable", "binary", "exe"];
+const PROGRAMS: &[&str] =
+    &["program", "executable", "binary", "exe", "bin", "process", "agent", "application"];
+/// Fields that hold the variables of what is run.
+const VARIABLES: &[&str] = &["env", "envs", "environment", "env_vars", "envvars", "variables"];
 const ARGUMENTS: &[&str] = &["args", "arguments", "argv"];
 /// Words of tools that type into a terminal, and the fields that hold what is typed.
 const TERMINALS: &[&str] = &[
@@ -163,6 +201,14 @@ fn leaves(input: &Json) -> Vec<Leaf<'_>> {
         match json {
             Json::Array(items) => todo.extend(items.iter().rev().map(|item| (keys.clone(), item))),
             Json::Object(map) if keys.len() < 16 => {
+                // What maps paths to contents names its files by keys.
+                for key in map.keys().filter(|key| key.contains(['/', '.'])) {
+                    let mut keys = keys.clone();
+                    if shaped(&located(key, "/~")) {
+                        keys.insert(0, "path");
+                    }
+                    out.push(Leaf { text: key, keys });
+                }
                 todo.extend(map.iter().rev().map(|(key, value)| {
                     (std::iter::once(key.as_str()).chain(keys.iter().copied()).collect(), value)
                 }));
@@ -213,7 +259,8 @@ pub fn changes(out: &mut Emitter, name: &str, input: &Json, reads: bool) {
                 change(out, Word::Write, &file, Extent::Exact);
             }
         }
-        let Some(file) = file_of(leaf, &key) else { continue };
+        let Some(file) = file_of(out, leaf, &key) else { continue };
+        let file = file.as_str();
         let goal = any(&key, GOALS);
         let source = any(&key, SOURCES) && !goal;
         // Where output goes is written, whatever the tool is called.
@@ -238,14 +285,48 @@ fn is_goal(leaf: &Leaf<'_>) -> bool {
     any(&words(leaf.keys.first().copied().unwrap_or_default()), GOALS)
 }
 
-/// The path in a text, where the field's name says that it holds one.
-fn file_of<'j>(leaf: &Leaf<'j>, key: &[String]) -> Option<&'j str> {
-    let text = leaf.text.strip_prefix("file://").unwrap_or(leaf.text);
+/// The path in a text, where the field's name says that it holds one, or what it holds is a file that
+/// guards this machine.
+fn file_of(out: &Emitter, leaf: &Leaf<'_>, key: &[String]) -> Option<String> {
+    let text = located(leaf.text, &out.place.home);
     let plain = !text.is_empty() && text.len() < 4096 && !text.contains(['\n', '\0']);
+    if !plain {
+        return None;
+    }
     let named = ends(key, PATHS) || ends(key, GOALS) || ends(key, SOURCES);
     let fits =
-        shaped(text) || !text.contains("://") && !text.contains(' ') && text.contains(['.', '/']);
-    (plain && named && fits).then_some(text)
+        shaped(&text) || !text.contains("://") && !text.contains(' ') && text.contains(['.', '/']);
+    let guarded = || {
+        let here = out.cwd.as_deref().unwrap_or("/");
+        let text = own(out, &text).text.unwrap_or_default();
+        !ends(key, TEXTS) && out.place.is_guarded(&path::normalise(&path::join(here, &text)))
+    };
+    (fits && (named || guarded())).then_some(text)
+}
+
+/// A name of hookctl's where a process is ended.
+pub fn ends_guard(name: &str, input: &Json) -> bool {
+    let words = words(&name.replace("__", "_"));
+    any(&words, ENDS)
+        && any(&words, PROCESSES)
+        && leaves(input).iter().any(|leaf| leaf.text.len() < 256 && leaf.text.contains(guard::NAME))
+}
+
+/// Where the fields say that a command runs.
+pub fn directory(input: &Json, home: &str) -> Option<String> {
+    let names = [
+        "cwd",
+        "workdir",
+        "working_directory",
+        "workingdirectory",
+        "working_dir",
+        "directory",
+        "dir",
+    ];
+    let map = input.as_object()?;
+    let holds = |key: &str| names.contains(&key.to_ascii_lowercase().as_str());
+    let text = map.iter().find(|(key, _)| holds(key))?.1.as_str()?;
+    Some(located(text, home))
 }
 
 fn change(out: &mut Emitter, word: Word, file: &str, extent: Extent) {
@@ -254,8 +335,9 @@ fn change(out: &mut Emitter, word: Word, file: &str, extent: Extent) {
 }
 
 /// The command lines in the fields of a tool that runs some: each as shell text.
-pub fn command_lines(name: &str, input: &Json) -> Vec<String> {
+pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
     let mut lines = Vec::new();
+    let mut first = Vec::new();
     let mut todo: Vec<&Json> = vec![input];
     let mut count = 0;
     let tool = words(&name.replace("__", "_"));
@@ -268,15 +350,30 @@ pub fn command_lines(name: &str, input: &Json) -> Vec<String> {
             Json::Array(items) => todo.extend(items.iter().rev()),
             Json::Object(map) => {
                 for (key, value) in map {
+                    let parts = words(key);
                     let key = key.to_ascii_lowercase();
-                    if LINES.contains(&key.as_str()) {
+                    if unguards(&key, value) {
+                        lines.push("claude --dangerously-skip-permissions".to_string());
+                    }
+                    if VARIABLES.contains(&key.as_str()) {
+                        first.extend(variables(value));
+                    }
+                    if LINES.contains(&key.as_str()) || ends(&parts, LINE_ENDS) {
                         lines.extend(lines_of(value, key.ends_with('s')));
                     }
                     if TYPED.contains(&key.as_str())
-                        && any(&tool, TERMINALS)
                         && let Json::String(text) = value
                     {
-                        lines.push(text.replace("\\n", "\n"));
+                        let text = text.replace("\\n", "\n");
+                        match any(&tool, TERMINALS) {
+                            true => lines.push(text),
+                            // What another process reads need be no shell text.
+                            false if any(&tool, PROCESSES) => {
+                                let told = text.lines().filter(|line| mentions(line, guards));
+                                lines.extend(told.map(str::to_string));
+                            }
+                            false => {}
+                        }
                     }
                     if CODE.contains(&key.as_str())
                         && let Json::String(text) = value
@@ -290,7 +387,55 @@ pub fn command_lines(name: &str, input: &Json) -> Vec<String> {
             _ => {}
         }
     }
-    lines
+    if !lines.is_empty() {
+        first.append(&mut lines);
+    }
+    first
+}
+
+/// Does a line name something that guards this machine?
+fn mentions(line: &str, guards: &[&str]) -> bool {
+    let named = |name: &&str| line.contains(name.trim_start_matches("~/").trim_end_matches("/."));
+    line.contains(guard::NAME) || guards.iter().any(named)
+}
+
+/// Does the field start an agent without its guards?
+fn unguards(key: &str, value: &Json) -> bool {
+    let key: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
+    let off = [
+        "disableallhooks",
+        "dangerouslyskippermissions",
+        "allowdangerouslyskippermissions",
+        "dangerouslybypassapprovalsandsandbox",
+        "skippermissions",
+    ];
+    match value {
+        Json::Bool(true) => off.contains(&key.as_str()),
+        Json::String(text) => {
+            ["mode", "sandbox", "policy"].iter().any(|end| key.ends_with(end))
+                && matches!(text.as_str(), "bypassPermissions" | "dontAsk" | "danger-full-access")
+                || key == "approvalpolicy" && text == "never"
+        }
+        _ => false,
+    }
+}
+
+/// `{ NAME: value }` or `["NAME=value"]`, as the lines that would set them.
+fn variables(value: &Json) -> Vec<String> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    let pairs: Vec<(&str, &str)> = match value {
+        Json::Object(map) => {
+            map.iter().map(|(k, v)| (k.as_str(), v.as_str().unwrap_or("1"))).collect()
+        }
+        Json::Array(items) => {
+            items.iter().filter_map(|item| item.as_str()?.split_once('=')).collect()
+        }
+        _ => Vec::new(),
+    };
+    let pairs = pairs.into_iter().filter(|(name, _)| is_name(name));
+    pairs.map(|(name, text)| format!("export {name}={}", quoted([text]))).collect()
 }
 
 fn quoted<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
@@ -312,17 +457,25 @@ fn lines_of(value: &Json, several: bool) -> Vec<String> {
     }
 }
 
-/// `{ program, args }`
+/// `{ program, args }`, or `argv` alone.
 fn words_of(map: &serde_json::Map<String, Json>) -> Option<String> {
     let field = |names: &[&str]| {
         map.iter()
             .find(|(key, _)| names.contains(&key.to_ascii_lowercase().as_str()))
             .map(|(_, v)| v)
     };
-    let program = field(PROGRAMS).or_else(|| field(&["command", "cmd"]))?.as_str()?;
-    let arguments = field(ARGUMENTS)?.as_array()?;
-    let arguments = arguments.iter().filter_map(Json::as_str);
-    Some(quoted(std::iter::once(program).chain(arguments)))
+    let program = field(PROGRAMS).or_else(|| field(&["command", "cmd"])).and_then(Json::as_str);
+    let arguments = match program {
+        Some(_) => field(ARGUMENTS)?,
+        None => field(&["argv"])?,
+    };
+    match arguments {
+        Json::String(text) => Some(format!("{} {text}", quoted(program))),
+        Json::Array(items) => {
+            Some(quoted(program.into_iter().chain(items.iter().filter_map(Json::as_str))))
+        }
+        _ => None,
+    }
 }
 
 /// A program's text as the command line that would run it.

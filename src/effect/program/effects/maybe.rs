@@ -11,6 +11,7 @@ pub(super) fn opaque(out: &mut Emitter, call: &Call) {
     for found in &call.parsed.options {
         if let Some(value) = &found.value {
             maybe_path(out, value);
+            out.risked(value);
         } else if !found.name.starts_with("--")
             && found.name.len() > 2
             && let Some(slash) = found.name.find('/')
@@ -18,10 +19,12 @@ pub(super) fn opaque(out: &mut Emitter, call: &Call) {
         {
             // `-o/etc/x`: the value is glued to an option that nobody knows.
             maybe_path(out, &arg.rest(slash));
+            out.risked(&arg.rest(slash));
         }
     }
     for at in &call.parsed.operands[call.parsed.subs..] {
         maybe_path(out, &call.args[*at]);
+        out.risked(&call.args[*at]);
     }
 }
 

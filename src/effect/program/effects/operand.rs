@@ -209,6 +209,11 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
         Role::Program => {
             next.push(Next::Words { words: vec![value.clone()], cwd: None, feeds: false })
         }
+        Role::Filter => {
+            let files = call.operands();
+            let words = std::iter::once(value).chain(files.iter().skip(1)).cloned().collect();
+            next.push(Next::Words { words, cwd: None, feeds: false });
+        }
         Role::Script => next.push(Next::Script { text: value.clone(), rest: Vec::new() }),
         Role::Code => code::emit(out, lang, value, next),
         Role::Command | Role::Joined => {}
@@ -260,7 +265,8 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
     if recursive && call.name != "install" {
         sources.iter().for_each(|source| laid_over(out, call, source, value));
     }
-    if !(into || slash || sources.len() > 1 || out.resolver.is_dir(&at.resolved)) {
+    let parents = call.parsed.option("--parents").is_some();
+    if !(into || slash || parents || sources.len() > 1 || out.resolver.is_dir(&at.resolved)) {
         return;
     }
     for source in sources {
@@ -275,7 +281,8 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
             );
             continue;
         };
-        let (_, last) = split(text.trim_end_matches('/'));
+        let whole = text.trim_end_matches('/');
+        let last = if parents { whole.trim_start_matches('/') } else { split(whole).1 };
         if last.is_empty() || last == "." || last == ".." {
             continue;
         }

@@ -139,6 +139,7 @@ fn bind(out: &mut Emitter, value: &Value, host: &str, text: &str) {
     out.path(Word::Read, &known, Extent::Tree, Grade::Certain, Source::Operand);
     if !readonly {
         out.path(Word::Write, &known, Extent::Tree, Grade::Possible, Source::Operand);
+        out.risked(&known);
     }
     let lexical = match out.spot(&known, Extent::Tree, false) {
         Spot::At(target) => target.lexical,
@@ -241,7 +242,10 @@ pub fn ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
             next.push(joined(std::slice::from_ref(&text)));
         }
         (_, Some(text)) if !call.dry() => {
-            // Other modules change the hosts: the text names files there.
+            // Other modules change the hosts: the text names files there, and this may be one of them.
+            for word in text.start().split_whitespace() {
+                out.risked(&Value::known(word, text.span.clone()));
+            }
             out.push(Word::Named("cloud.write"), Grade::Certain, Source::Operand, text.span);
         }
         _ => {}

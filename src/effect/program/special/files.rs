@@ -8,7 +8,7 @@ use super::wrap::replace;
 use crate::effect::archive;
 use crate::effect::path::{has_glob, join, normalise, split};
 use crate::effect::value::{Emitter, Spot, Value};
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Extent, Grade, Source, Target, Word};
 
 /// What find does with what it finds.
 const ACTIONS: &[&str] = &["-delete", "-exec", "-execdir", "-ok", "-okdir"];
@@ -49,7 +49,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         .iter()
         .any(|a| matches!(a.plain(), Some(action) if ACTIONS.contains(&action)))
     {
-        true => search::met(out, &starts, tests),
+        true => search::met(out, &starts, tests, follows(args)),
         false => Vec::new(),
     };
     let taken = |action: usize| {
@@ -90,6 +90,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                     end += 1;
                 }
                 let command = &args[first..end];
+                let reads = reads(command, out.place.programs) && !has_or(args);
                 for path in taken(at).into_iter().filter(|_| !command.is_empty()) {
                     let item = Value::known(path, call.span.clone());
                     let words = command.iter().map(|a| replace(a, "{}", &item)).collect();
@@ -100,8 +101,11 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                         let words = command.iter().map(|a| replace(a, "{}", item)).collect();
                         next.push(Next::Words { words, cwd: None, feeds: false });
                     };
-                    run(&found(start));
-                    named(start, args).iter().for_each(&mut run);
+                    let names = named(start, args);
+                    if names.is_empty() || !reads {
+                        run(&found(start));
+                    }
+                    names.iter().for_each(&mut run);
                     guarded_names(out, start, args).iter().for_each(&mut run);
                     if typed && !filtered && deletes(command, out.place.programs) {
                         all(start).iter().for_each(&mut run);
@@ -147,17 +151,23 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     }
 }
 
+/// Does find go where links lead?
+fn follows(args: &[Value]) -> bool {
+    args.iter().any(|a| matches!(a.plain(), Some("-L" | "-follow")))
+}
+
 /// The guarded files that a find without actions prints.
 pub fn printed(out: &mut Emitter, args: &[Value]) -> Vec<Value> {
     let option =
         |a: &&Value| matches!(a.plain(), Some("-H" | "-L" | "-P")) || a.start().starts_with("-O");
+    let links = follows(args);
     let args = &args[args.iter().take_while(option).count()..];
     let is_test =
         |a: &Value| a.start().starts_with('-') || matches!(a.start(), "(" | ")" | "!" | ",");
     let (starts, tests) = args.split_at(args.iter().position(is_test).unwrap_or(args.len()));
     let here = [Value::known(".", 0..0)];
     let starts = if starts.is_empty() { &here[..] } else { starts };
-    let met = search::met(out, starts, tests);
+    let met = search::met(out, starts, tests, links);
     let named = starts.iter().flat_map(|start| guarded_names(out, start, tests));
     let named: Vec<Value> = named.collect();
     met.into_iter().map(|one| Value::known(one.path, 0..0)).chain(named).collect()
@@ -219,6 +229,29 @@ pub fn deletes(words: &[Value], own: &'static [Program]) -> bool {
         .is_some_and(|row| matches!(row.repeat, Role::Delete | Role::DeleteTree))
 }
 
+/// Does find take what passes any of several tests?
+fn has_or(args: &[Value]) -> bool {
+    args.iter().any(|a| matches!(a.start(), "-o" | "-or" | ","))
+}
+
+/// Does that command do no more than read its operands? Then their names say all.
+fn reads(words: &[Value], own: &'static [Program]) -> bool {
+    let Some((first, args)) = words.split_first() else { return false };
+    let name = first.plain().map_or("", |name| split(name).1);
+    table::program(name, own).is_some_and(|row| {
+        row.complete
+            && row.special.is_empty()
+            && row.effects.is_empty()
+            && row.last.is_none()
+            && row.repeat == Role::Read
+            && row.before.iter().all(|role| *role == Role::Text)
+            && {
+                let parsed = options::parse(name, args, own);
+                parsed.harmless && !parsed.has(mark::INPLACE | mark::LINKS)
+            }
+    })
+}
+
 /// Everything in the directory, as a glob: what a find prints that leaves nothing out but by type.
 pub fn all(start: &Value) -> Option<Value> {
     Some(Value {
@@ -258,14 +291,17 @@ pub fn named(start: &Value, args: &[Value]) -> Vec<Value> {
 }
 
 /// Guarded names that find asks for, right below its start: the likeliest place, there or not.
-fn guarded_names(out: &Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
+fn guarded_names(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
     let Some(dir) = start.plain() else { return Vec::new() };
     let asks = |pair: &&[Value]| matches!(pair[0].plain(), Some("-name" | "-iname"));
     let names = args.windows(2).filter(asks).filter_map(|pair| pair[1].plain());
     let path = |name: &str| format!("{}/{name}", dir.trim_end_matches('/'));
     let here = out.cwd.clone().unwrap_or_default();
     let guarded = |path: &String| out.place.is_guarded(&normalise(&join(&here, path)));
-    names.map(path).filter(guarded).map(|path| Value::known(path, start.span.clone())).collect()
+    let named = names.map(path).filter(guarded);
+    let mut named: Vec<Value> = named.map(|path| Value::known(path, start.span.clone())).collect();
+    named.extend(search::by_path(out, start, args));
+    named
 }
 
 /// Files of that name at any depth below the directory. Only a name that is told by how it begins
@@ -433,8 +469,15 @@ pub fn unpacked(out: &mut Emitter, file: &str, dir: &str) {
     if !out.may_guard(&dir) {
         return;
     }
-    let bytes = out.content(file, archive::MAX_BYTES).unwrap_or_default();
-    for name in archive::names(&bytes) {
+    let bytes = out.content(file, archive::MAX_BYTES);
+    let (names, whole) = archive::names(bytes.as_deref().unwrap_or_default());
+    if bytes.is_none() && out.resolver.exists(file) || !whole {
+        // Everyday archives are large: what of them is not seen is possible, not unknown.
+        out.note("an archive with more in it than is looked at");
+        let target = Target { extent: Extent::Tree, ..dir.clone() };
+        out.effect(Word::Write, Grade::Possible, Some(target), None, Source::Operand, 0..0);
+    }
+    for name in names {
         let path = normalise(&format!("{}/{name}", dir.lexical));
         if out.place.is_guarded(&path) {
             out.guard_changed(Word::Write, &path, 0..0);

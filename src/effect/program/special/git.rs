@@ -12,6 +12,7 @@ use super::super::table::{Program, Role, mark};
 use crate::effect::path::{self, split};
 use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::rule::glob;
 
 const DISCARD: Word = Word::Named("git.discard");
 const BYPASS: Word = Word::Named("git.bypass");
@@ -29,6 +30,9 @@ pub fn run(
             operands(out, call, program, next);
             if !call.dry() {
                 may_write(out, call, ".");
+            }
+            if program.name.starts_with("git sparse-checkout") {
+                sparse(out, values);
             }
             if matches!(program.name, "git stash" | "git stash push" | "git stash save") {
                 stashed(out, call, values);
@@ -361,5 +365,25 @@ fn clone(out: &mut Emitter, values: &[Value]) {
     out.path(Word::Write, &target, Extent::Tree, Grade::Certain, Source::Operand);
     if far {
         out.fetch_into(&target);
+    }
+}
+
+/// Patterns of a sparse checkout that leave out what guards: those files go.
+fn sparse(out: &mut Emitter, values: &[Value]) {
+    for value in values {
+        let Some(left) = value.plain().and_then(|text| text.strip_prefix('!')) else { continue };
+        let cwd = out.cwd.clone().unwrap_or_default();
+        let pattern = format!("{cwd}/{}", left.trim_matches('/'));
+        let paths = out.place.guarded_paths().into_iter();
+        let gone: Vec<String> = paths
+            .filter(|path| {
+                glob::matches(&pattern, path)
+                    || path.strip_prefix(&pattern).is_some_and(|rest| rest.starts_with('/'))
+            })
+            .take(16)
+            .collect();
+        for path in gone {
+            out.guard_changed(Word::Delete, &path, value.span.clone());
+        }
     }
 }

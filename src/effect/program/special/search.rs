@@ -12,12 +12,15 @@ use crate::effect::Extent;
 use crate::effect::guard;
 use crate::effect::path::split;
 use crate::effect::value::{Emitter, Spot, Value};
+use crate::limits;
 use crate::rule::glob;
 
-/// How deep brackets stand in brackets.
-const MAX_DEPTH: usize = 16;
+/// From how many starts a search is followed.
+const MAX_STARTS: usize = 16;
 /// How large an expression may become, in bytes.
 const MAX_EXPRESSION: usize = 1 << 18;
+/// Tests on the whole path.
+const PATH_TESTS: &[&str] = &["-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"];
 /// How many found files are followed.
 const MAX_FOUND: usize = 32;
 
@@ -30,7 +33,7 @@ pub struct Met {
 }
 
 /// The guarded files below the starts that the expression takes an action on.
-pub fn met(out: &mut Emitter, starts: &[Value], args: &[Value]) -> Vec<Met> {
+pub fn met(out: &mut Emitter, starts: &[Value], args: &[Value], links: bool) -> Vec<Met> {
     let acts = |a: &Value| {
         matches!(
             a.plain(),
@@ -39,7 +42,7 @@ pub fn met(out: &mut Emitter, starts: &[Value], args: &[Value]) -> Vec<Met> {
     };
     let mut found = Vec::new();
     let printed = !args.iter().any(acts);
-    for start in starts.iter().take(4) {
+    for start in &roots(out, &starts[..starts.len().min(MAX_STARTS)], links) {
         let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { continue };
         for path in out.guards_below(&dir) {
             let base = [&dir.lexical, &dir.resolved]
@@ -51,20 +54,39 @@ pub fn met(out: &mut Emitter, starts: &[Value], args: &[Value]) -> Vec<Met> {
             let depth = rest.matches('/').count();
             let file = File { shown: &shown, meta: &meta, depth };
             let mut search = Search { args, at: 0, file, actions: Vec::new(), pruned: false };
-            let truth = search.either(0, true);
+            let truth = search.truth();
             let mut actions = search.actions;
             if printed && truth {
                 actions.push(args.len());
             }
-            if !actions.is_empty()
-                && !pruned_above(args, start, rest, &dir.resolved)
-                && found.len() < MAX_FOUND
-            {
+            if !actions.is_empty() && !pruned_above(args, start, rest, &dir.resolved) {
                 found.push(Met { path, actions });
+            }
+            // The first ones settle it.
+            if found.len() >= MAX_FOUND {
+                return found;
             }
         }
     }
     found
+}
+
+/// The starts, and the links right below them where links are followed.
+fn roots(out: &mut Emitter, starts: &[Value], links: bool) -> Vec<Value> {
+    let mut roots = starts.to_vec();
+    for start in starts.iter().filter(|_| links) {
+        let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { continue };
+        let entries = fs::read_dir(&dir.resolved).into_iter().flatten().flatten();
+        for entry in entries.take(limits::DIR_ENTRIES) {
+            if entry.file_type().is_ok_and(|kind| kind.is_symlink())
+                && let Ok(name) = entry.file_name().into_string()
+            {
+                let text = format!("{}/{name}", start.start().trim_end_matches('/'));
+                roots.push(Value::known(text, start.span.clone()));
+            }
+        }
+    }
+    roots
 }
 
 /// Does the search leave a directory out that leads to the file?
@@ -79,7 +101,7 @@ fn pruned_above(args: &[Value], start: &Value, rest: &str, dir: &str) -> bool {
         let depth = rest[..end].matches('/').count();
         let file = File { shown: &shown, meta: &meta, depth };
         let mut search = Search { args, at: 0, file, actions: Vec::new(), pruned: false };
-        search.either(0, true);
+        search.truth();
         search.pruned
     })
 }
@@ -100,54 +122,71 @@ struct Search<'a> {
     pruned: bool,
 }
 
+/// What is known within one pair of brackets.
+struct Level {
+    /// Is it evaluated at all?
+    live: bool,
+    /// Does a `!` stand before the bracket?
+    not: bool,
+    /// An alternative before the present one held.
+    any: bool,
+    /// All of the present alternative held so far.
+    all: bool,
+}
+
+impl Level {
+    fn new(live: bool, not: bool) -> Level {
+        Level { live, not, any: false, all: true }
+    }
+
+    fn truth(&self) -> bool {
+        self.any || self.all
+    }
+
+    fn is_live(&self) -> bool {
+        self.live && !self.any && self.all
+    }
+}
+
 impl Search<'_> {
     fn word(&self) -> Option<&str> {
         self.args.get(self.at).map(Value::start)
     }
 
-    /// `a -o b`, `a , b`: up to a closing bracket. `live` = it is evaluated at all.
-    fn either(&mut self, depth: usize, live: bool) -> bool {
-        let mut truth = self.all(depth, live);
-        while let Some(word @ ("-o" | "-or" | ",")) = self.word() {
-            let list = word == ",";
-            self.at += 1;
-            let next = self.all(depth, live && (list || !truth));
-            truth = if list { next } else { truth || next };
-        }
-        truth
-    }
-
-    /// `a b`, `a -a b`.
-    fn all(&mut self, depth: usize, live: bool) -> bool {
-        let mut truth = true;
+    /// The whole expression: `a b` before `a -o b` before `a , b`, brackets by a stack of their own.
+    fn truth(&mut self) -> bool {
+        let mut outer: Vec<Level> = Vec::new();
+        let mut level = Level::new(true, false);
+        let mut not = false;
         while let Some(word) = self.word() {
             match word {
-                "-o" | "-or" | "," | ")" => break,
-                "-a" | "-and" => self.at += 1,
-                _ => truth &= self.one(depth, live && truth),
+                "!" | "-not" => not = !not,
+                "(" => {
+                    let inner = Level::new(level.is_live(), std::mem::take(&mut not));
+                    outer.push(std::mem::replace(&mut level, inner));
+                }
+                ")" => {
+                    let truth = level.truth() != level.not;
+                    level = outer.pop().unwrap_or_else(|| Level::new(true, false));
+                    level.all &= truth;
+                }
+                "-o" | "-or" => level = Level { any: level.truth(), all: true, ..level },
+                "," => level = Level { any: false, all: true, ..level },
+                "-a" | "-and" => {}
+                _ => {
+                    let truth = self.test(level.is_live());
+                    level.all &= truth.is_some_and(|truth| truth != std::mem::take(&mut not));
+                    not = false;
+                    continue;
+                }
             }
-        }
-        truth
-    }
-
-    fn one(&mut self, depth: usize, live: bool) -> bool {
-        let mut not = false;
-        while let Some("!" | "-not") = self.word() {
-            not = !not;
             self.at += 1;
         }
-        if self.word() == Some("(") && depth < MAX_DEPTH {
-            self.at += 1;
-            let truth = self.either(depth + 1, live);
-            if self.word() == Some(")") {
-                self.at += 1;
-            }
-            return truth != not;
+        while let Some(up) = outer.pop() {
+            let truth = level.truth() != level.not;
+            level = Level { all: up.all && truth, ..up };
         }
-        match self.test(live) {
-            Some(truth) => truth != not,
-            None => false,
-        }
+        level.truth()
     }
 
     /// One test or action; None = it cannot be told.
@@ -229,6 +268,51 @@ impl Search<'_> {
         }
         true
     }
+}
+
+/// The guarded paths below a start that a test on whole paths asks for, there or not.
+pub fn by_path(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
+    let has = |words: &[&str]| args.iter().any(|a| words.contains(&a.start()));
+    let but = has(&["!", "-not"]) || has(&["-prune"]) && has(&["-o", "-or"]);
+    let tests: Vec<(&str, &str)> = args
+        .windows(2)
+        .filter_map(|pair| Some((pair[0].plain()?, pair[1].plain()?)))
+        .filter(|(test, _)| PATH_TESTS.contains(test))
+        .collect();
+    let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { return Vec::new() };
+    if but || tests.is_empty() || !out.may_guard(&dir) {
+        return Vec::new();
+    }
+    let folded = |text: &str| text.to_lowercase();
+    let passes = |shown: &str| {
+        let fits = |(test, pattern): &(&str, &str)| {
+            // Who asks for it says some of its name.
+            let said = pattern.replace(['\\', '[', ']'], "").to_lowercase();
+            let parts = shown.split(['/', '.']).filter(|part| part.len() > 4);
+            parts.clone().any(|part| said.contains(&folded(part)))
+                && match *test {
+                    "-path" | "-wholename" => glob::matches(pattern, shown),
+                    "-ipath" | "-iwholename" => glob::matches(&folded(pattern), &folded(shown)),
+                    _ => matches(pattern, shown, *test == "-iregex") == Some(true),
+                }
+        };
+        match has(&["-o", "-or", ","]) {
+            true => tests.iter().any(fits),
+            false => tests.iter().all(fits),
+        }
+    };
+    let base = start.start().trim_end_matches('/');
+    let below = |path: String| {
+        let rest = path.strip_prefix(dir.lexical.trim_end_matches('/'))?;
+        (rest.starts_with('/') && passes(&format!("{base}{rest}"))).then_some(path)
+    };
+    let paths = out.place.guarded_paths().into_iter().flat_map(|path| {
+        // What lies in a guarded directory.
+        let inner = format!("{path}/settings.json");
+        [path, inner]
+    });
+    let found = paths.filter_map(below).take(MAX_FOUND);
+    found.map(|path| Value::known(path, start.span.clone())).collect()
 }
 
 /// The whole path against an expression in Emacs' way of writing, where brackets and bars are escaped.

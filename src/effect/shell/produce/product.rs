@@ -3,9 +3,11 @@
 use super::super::state::Key;
 use super::super::{Feed, Walker, decode, listing};
 use crate::effect::Extent;
+use crate::effect::guard;
 use crate::effect::path::{join, normalise, split};
 use crate::effect::program::special;
 use crate::effect::value::{Printer, Spot, Value};
+use crate::rule::glob;
 
 /// Arguments as text; what is not known is empty.
 fn texts(args: &[Value]) -> Vec<String> {
@@ -16,6 +18,9 @@ impl Walker<'_> {
     /// What find prints, with the guarded files that are surely among it.
     fn found_by(&mut self, args: &[Value]) -> Option<Feed> {
         let feed = listing::find(args)?;
+        if self.only_looked_at {
+            return Some(feed);
+        }
         let met = special::printed(&mut self.out, args);
         if met.is_empty() {
             return Some(feed);
@@ -149,6 +154,21 @@ impl Walker<'_> {
             "pwd" => self.cwd().map(|cwd| Feed::Text(format!("{cwd}\n"))),
             "mktemp" => mktemp(args, self.out.place.dir("TMPDIR")),
             // Its path: the name stands for it, unless it is cut at slashes.
+            "which" | "-v" | "type" | "whence" | "where"
+                if operands[..].iter().any(|one| one.plain() == Some(guard::NAME))
+                    && (name != "type" || flag(&["-p", "-P"])) =>
+            {
+                Some(Feed::Text(format!("{}\n", self.out.own_place())))
+            }
+            "readlink" | "realpath" if operands.len() == 1 => {
+                let only = args.iter().all(|a| {
+                    !a.start().starts_with('-')
+                        || matches!(a.start(), "-f" | "-e" | "-m" | "-n" | "-s" | "-q" | "--")
+                });
+                let known =
+                    operands[0].plain().filter(|text| text.ends_with(&format!("/{}", guard::NAME)));
+                known.filter(|_| only).map(|text| Feed::Text(format!("{text}\n")))
+            }
             "which" | "-v" if self.state.flag(&Key::Splitting) => None,
             "which" | "-v" => match operands[..] {
                 [one] if args.len() == 1 => one.plain().map(|t| Feed::Text(t.to_string())),
@@ -206,7 +226,14 @@ impl Walker<'_> {
     fn git_prints(&mut self, args: &[Value]) -> Option<Feed> {
         let plain: Vec<&str> = args.iter().map(Value::start).collect();
         match plain[..] {
-            ["ls-files", ..] => listing::relative(args).then(listing::here),
+            ["ls-files", ref rest @ ..] => {
+                let listed = listing::relative(args).then(listing::here)?;
+                let plain = |a: &&&str| !a.starts_with('-') && !a.starts_with(':');
+                let named: Vec<Value> =
+                    rest.iter().filter(plain).flat_map(|a| self.guarded_like(a)).collect();
+                let Feed::Lines(some) = listed else { return Some(listed) };
+                Some(if named.is_empty() { Feed::Lines(some) } else { Feed::Found(some, named) })
+            }
             // `git grep -l PATTERN`
             ["grep", ref rest @ ..]
                 if listing::names_files("grep", &args[1..])
@@ -237,6 +264,15 @@ impl Walker<'_> {
             ["branch", "--show-current"] | ["describe", ..] => Some(Feed::Names),
             _ => None,
         }
+    }
+
+    /// The guarded paths of this directory that a pattern names.
+    fn guarded_like(&self, pattern: &str) -> Vec<Value> {
+        let Some(cwd) = self.cwd() else { return Vec::new() };
+        let path = normalise(&join(&cwd, pattern));
+        let paths = self.out.place.guarded_paths().into_iter();
+        let named = paths.filter(|own| glob::matches(&path, own)).take(16);
+        named.map(|own| Value::known(own, 0..0)).collect()
     }
 
     /// Of a directory the names; of a file its path, as it was given.
