@@ -147,7 +147,7 @@ fn no_agent_may_stand_behind_what_loosens() {
     for (tree, why) in [
         // A script that is called like an agent, and what stands between it and hookctl.
         (format!("#!/bin/sh\n{spawned}"), "claude"),
-        (format!("#!/bin/sh\nsh -c 'python3 -c \"$PTY\" \"$@\"; exit $?' x \"$@\"; exit $?\n"), "claude"),
+        ("#!/bin/sh\nsh -c 'python3 -c \"$PTY\" \"$@\"; exit $?' x \"$@\"; exit $?\n".to_string(), "claude"),
         ("#!/bin/sh\nnohup setsid -w python3 -c \"$PTY\" \"$@\"; exit $?\n".into(), "claude"),
         ("#!/bin/sh\nenv -i PTY=\"$PTY\" HOME=\"$HOME\" python3 -c \"$PTY\" \"$@\"; exit $?\n".into(), "claude"),
         // One that has an agent's mark, which its child has not.

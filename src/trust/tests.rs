@@ -144,7 +144,8 @@ fn what_changes_ends_the_trust() {
         fs::remove_file(root.join(name)).unwrap();
         symlink(target, root.join(name)).unwrap();
     };
-    let changes: &[(&str, &dyn Fn(&Path))] = &[
+    type Change<'a> = (&'a str, &'a dyn Fn(&Path));
+    let changes: &[Change<'_>] = &[
         ("sh x.sh", &|root| fs::write(root.join("x.sh"), "evil").unwrap()),
         ("sh x.sh", &|root| fs::remove_file(root.join("x.sh")).unwrap()),
         ("./new", &|root| fs::write(root.join("new"), "").unwrap()),
