@@ -152,11 +152,21 @@ pub fn plain_text(path: &Path, bound: u64) -> Result<String, Refusal> {
 /// Why it is not read.
 #[cfg(target_os = "linux")]
 pub fn kernel_text(path: &Path, bound: u64) -> io::Result<String> {
+    let bytes = kernel_bytes(path, bound)?;
+    String::from_utf8(bytes).map_err(|_| ErrorKind::InvalidData.into())
+}
+
+/// The same, of a table that may hold any bytes.
+///
+/// # Errors
+/// Why it is not read.
+#[cfg(target_os = "linux")]
+pub fn kernel_bytes(path: &Path, bound: u64) -> io::Result<Vec<u8>> {
     let mut options = OpenOptions::new();
     flags(options.read(true), rustix::fs::OFlags::NOFOLLOW);
-    let mut text = String::new();
-    options.open(path)?.take(bound).read_to_string(&mut text)?;
-    Ok(text)
+    let mut bytes = Vec::new();
+    options.open(path)?.take(bound).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// What [`state`] reads, as text.

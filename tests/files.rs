@@ -318,7 +318,7 @@ fn trusted(home: &Home) -> Value {
     let text = "[rule.yes]\ntool = \"Read\"\nallow = \"yes\"\n";
     let path = home.at("project/.hookctl.toml");
     put(&path, text, 0o644);
-    let entry = json!({"hash": trust::hash(text.as_bytes()), "programs": {}, "since": ""});
+    let entry = json!({"format": 2, "hash": trust::hash(text.as_bytes()), "programs": {}});
     let store = json!({"files": {path.to_str().unwrap(): entry}});
     put(&home.state("trust.json"), &store.to_string(), 0o600);
     let mut event = call("Read", json!({"file_path": home.at("project/a.txt")}));

@@ -94,7 +94,9 @@ pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
         for (fault, severity) in lint::lint(source, &world) {
             own.push(finding(context, source, &fault, Some(severity)));
         }
-        crate::order::sort_by_key(&mut own, |finding| (finding.line, finding.column, finding.severity));
+        crate::order::sort_by_key(&mut own, |finding| {
+            (finding.line, finding.column, finding.severity)
+        });
         findings.append(&mut own);
     }
     if args.json {

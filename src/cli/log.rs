@@ -220,7 +220,10 @@ pub(super) fn since(text: &str) -> Result<jiff::Timestamp> {
         bail!("`{text}` is no duration: write 30m, 2h or 7d");
     };
     let back = jiff::SignedDuration::try_from(back).ok().context("that is too long ago")?;
-    jiff::Timestamp::now().checked_sub(back).ok().with_context(|| format!("`{text}` is too long ago"))
+    jiff::Timestamp::now()
+        .checked_sub(back)
+        .ok()
+        .with_context(|| format!("`{text}` is too long ago"))
 }
 
 fn decision(text: &str) -> Result<&'static str> {

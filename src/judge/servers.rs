@@ -227,8 +227,9 @@ impl<'a> Judge<'a> {
                 out.push(Wanted { remote, rules: vec![rule] });
             }
         }
-        out.iter_mut()
-            .for_each(|one| crate::order::sort_by_key(&mut one.rules, |rule| std::cmp::Reverse(rule.layer())));
+        out.iter_mut().for_each(|one| {
+            crate::order::sort_by_key(&mut one.rules, |rule| std::cmp::Reverse(rule.layer()))
+        });
         out
     }
 

@@ -228,7 +228,8 @@ pub(super) const SECONDS: [u32; 256] = {
         let mut prefix = 0;
         while prefix < SHAPES[shape].prefixes.len() {
             let text = SHAPES[shape].prefixes[prefix].as_bytes();
-            seconds[text[0] as usize] |= if text.len() > 1 { 1 << (text[1] & 31) } else { u32::MAX };
+            seconds[text[0] as usize] |=
+                if text.len() > 1 { 1 << (text[1] & 31) } else { u32::MAX };
             prefix += 1;
         }
         shape += 1;

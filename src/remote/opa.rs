@@ -284,7 +284,9 @@ fn change(map: &Map<String, Value>, event: &Event, reply: &mut Reply) -> Result<
     // Of the verb `modify` the higher priority wins a key, of equal ones the first: it comes last.
     let mut verbs: Vec<&Value> =
         there("modify").and_then(Value::as_array).into_iter().flatten().rev().collect();
-    crate::order::sort_by_key(&mut verbs, |verb| verb.get("priority").and_then(Value::as_i64).unwrap_or(50));
+    crate::order::sort_by_key(&mut verbs, |verb| {
+        verb.get("priority").and_then(Value::as_i64).unwrap_or(50)
+    });
     let inputs = verbs.iter().map(|verb| verb.get("updated_input").unwrap_or(&Value::Null));
     let inputs = inputs.chain(there("updated_input")).map(|input| json!({ "tool_input": input }));
     let changes: Vec<Value> = inputs.chain(there("modified_data").cloned()).collect();

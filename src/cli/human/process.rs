@@ -31,11 +31,11 @@ pub(super) use linux::{beside, look};
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::fs::{self, File};
-    use std::io::Read as _;
+    use std::fs;
     use std::path::Path;
 
     use super::Process;
+    use crate::files;
 
     /// How much of a file below /proc is read, in bytes.
     const MOST: u64 = 1 << 20;
@@ -133,12 +133,8 @@ mod linux {
     }
 
     fn read(path: &str) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        if let Ok(file) = File::open(path) {
-            // What cannot be read tells nothing.
-            let _ = file.take(MOST).read_to_end(&mut bytes);
-        }
-        bytes
+        // What cannot be read tells nothing.
+        files::kernel_bytes(Path::new(path), MOST).unwrap_or_default()
     }
 
     fn parts(bytes: &[u8]) -> Vec<String> {
