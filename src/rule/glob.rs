@@ -25,6 +25,9 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
         }
         _ => {}
     }
+    if let (false, Some(holds)) = (fold, by_ends(glob, text)) {
+        return holds;
+    }
     let pieces = pieces(glob);
     // What is left of both: one piece takes one character, and only the last `*` is tried again.
     let (mut at, mut rest) = (0, text.chars());
@@ -55,6 +58,18 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
         }
     };
     limits::step(steps) && holds
+}
+
+/// The answer for what most globs are, a text with a `*` before or behind it; none for all others.
+fn by_ends(glob: &str, text: &str) -> Option<bool> {
+    let (word, behind) = match glob.strip_prefix('*') {
+        Some(word) => (word, false),
+        None => (glob.strip_suffix('*')?, true),
+    };
+    if is_glob(word) {
+        return None;
+    }
+    Some(if behind { text.starts_with(word) } else { text.ends_with(word) })
 }
 
 /// How many steps are taken before they are counted.

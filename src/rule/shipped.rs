@@ -33,15 +33,18 @@ include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
 /// What guards this machine, with the directories of this run.
 pub fn guarded(paths: &Paths) -> Guarded {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    // By their bytes: nearly always they are where they belong, and nothing is made of them.
+    let home = paths.home.as_os_str().as_encoded_bytes();
     let at = |dir: &Path, own: &str| {
-        let own = format!("{}/{own}", paths.home.to_string_lossy());
-        (dir != Path::new(&own)).then(|| (dir.to_string_lossy().into_owned(), own))
+        let dir_bytes = dir.as_os_str().as_encoded_bytes();
+        let usual = dir_bytes.strip_prefix(home) == Some(own.as_bytes());
+        (!usual).then(|| (text(dir), format!("{}{own}", text(&paths.home))))
     };
-    let managed = paths.managed.to_string_lossy().into_owned();
-    let managed = (managed != crate::paths::MANAGED_CONFIG)
-        .then(|| (managed, "/etc/hookctl/config.toml".to_string()));
+    let managed = (paths.managed.as_os_str() != crate::paths::MANAGED_CONFIG)
+        .then(|| (text(&paths.managed), "/etc/hookctl/config.toml".to_string()));
     let moved =
-        [at(&paths.config, ".config/hookctl"), at(&paths.state, ".local/state/hookctl"), managed];
+        [at(&paths.config, "/.config/hookctl"), at(&paths.state, "/.local/state/hookctl"), managed];
     Guarded { names: GUARDED, moved: moved.into_iter().flatten().collect() }
 }
 

@@ -234,7 +234,7 @@ const TOOLS: &[Tool] = &[
         true,
     ),
     ("a command of 1 MB", "mcp__evil__run", || json!({ "command": "$(".repeat(500_000) }), true),
-    ("a million texts", "mcp__evil__do", || json!({ "x": vec!["a/b"; 1_000_000] }), true),
+    ("150,000 texts", "mcp__evil__do", || json!({ "x": vec!["a/b"; 150_000] }), true),
     ("2 MB of SQL", "mcp__evil__query", || json!({ "sql": "select (".repeat(250_000) }), true),
     (
         "1 MB of patch",

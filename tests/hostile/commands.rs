@@ -38,15 +38,19 @@ const RUNS: &[(&str, &str)] = &[
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for &(what, run) in RUNS {
+        // A fault of its rule, which then asks.
+        let broken = what == "is a broken script";
+        let told = if broken { Expect::Strict } else { Expect::Passed };
+        let denied = if broken { Expect::Strict } else { Expect::Deny };
         for (how, limit) in [("", "limit = 1\n"), (", up to the deadline", "")] {
-            rows.push(row(format!("a command {what}{how}"), Expect::Deny, move |s| {
+            rows.push(row(format!("a command {what}{how}"), denied, move |s| {
                 s.rules(&format!(
                     "[rule.check]\ntool = \"Bash\"\nrun = \"{run}\"\ndeny = \"no\"\n{limit}"
                 ));
                 s.call("ls");
             }));
         }
-        rows.push(row(format!("a script {what}"), Expect::Deny, move |s| {
+        rows.push(row(format!("a script {what}"), denied, move |s| {
             s.rules(&format!(
                 "[rule.old]\ntool = \"Bash\"\nhook = \"{run}\"\notherwise = \"deny\"\n"
             ));
@@ -59,7 +63,7 @@ pub fn rows() -> Vec<Row> {
                 s.rules(&format!("[rule.check]\ntool = \"Bash\"\nrun = \"{run}\"\n"));
             },
         ));
-        rows.push(row(format!("context comes from what {what}"), Expect::Passed, move |s| {
+        rows.push(row(format!("context comes from what {what}"), told, move |s| {
             s.rules(&format!("[rule.tell]\ntool = \"Bash\"\ncontext = {{ run = \"{run}\" }}\n"));
             s.call("ls");
         }));
@@ -161,7 +165,7 @@ fn many() -> Vec<Row> {
             let content = "x".repeat(4 << 20);
             s.tool("Write", &serde_json::json!({ "file_path": "a", "content": content }));
         }),
-        row("a thousand servers that are not there", Expect::Deny, move |s| {
+        row("a thousand servers that are not there", Expect::Strict, move |s| {
             let rules: String = (0..1000)
                 .map(|i| {
                     format!(

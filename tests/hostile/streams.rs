@@ -173,12 +173,12 @@ fn large() -> Vec<Row> {
     rows.push(row("15 MiB of escapes beside a denied tool", Expect::Deny, |s| {
         s.tool("mcp__evil__do", &json!({ "text": "\u{1}\"".repeat(1_800_000) }));
     }));
-    rows.push(row("a million fields beside a denied tool", Expect::Deny, |s| {
+    rows.push(row("a million fields beside a denied tool", Expect::Strict, |s| {
         let fields: serde_json::Map<_, _> =
             (0..1_000_000).map(|i| (i.to_string(), json!(0))).collect();
         s.tool("mcp__evil__do", &fields.into());
     }));
-    rows.push(row("two million numbers beside a denied tool", Expect::Deny, |s| {
+    rows.push(row("two million numbers beside a denied tool", Expect::Strict, |s| {
         s.tool("mcp__evil__do", &json!(vec![1; 2_000_000]));
     }));
     for (name, open, close) in [("lists", "[", "]"), ("objects", "{\"a\":", "}")] {

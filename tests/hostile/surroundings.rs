@@ -67,10 +67,10 @@ fn signals() -> Vec<Row> {
     }));
     // A timer outlives exec, and its signal ends a process that does not expect it.
     let timers = [
-        ("real", libc::ITIMER_REAL, 1),
+        ("real", libc::ITIMER_REAL, 50),
         ("real", libc::ITIMER_REAL, 300),
-        ("virtual", libc::ITIMER_VIRTUAL, 1),
-        ("profiling", libc::ITIMER_PROF, 1),
+        ("virtual", libc::ITIMER_VIRTUAL, 50),
+        ("profiling", libc::ITIMER_PROF, 50),
     ];
     for (name, which, after) in timers {
         rows.push(row(
