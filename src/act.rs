@@ -102,7 +102,7 @@ impl Outcome {
     }
 }
 
-/// Runs them at once, [`AT_ONCE`] of them, and waits for every one, never past the deadline.
+/// Runs them at once, 64 of them at most, and waits for every one, never past the deadline.
 pub fn run_all(jobs: Vec<Job>, deadline: Instant) -> Vec<Outcome> {
     let outcomes: Vec<OnceLock<Outcome>> = jobs.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);

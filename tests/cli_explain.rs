@@ -177,7 +177,7 @@ fn s3_47_an_unreadable_payload_names_cause_and_what_the_hook_would_say() {
     let hook = world.feed(&["hook"], cut);
     assert!(done.err.contains(hook.out.trim_end()), "{}{}", done.err, hook.out);
     for (args, cause) in [
-        (&["explain", "nowhere.json"][..], "cannot read nowhere.json"),
+        (&["explain", "nowhere.json"][..], "nowhere.json cannot be read"),
         (&["explain"], "empty"),
         (&["explain", "--", "ls"], "--tool Bash"),
         (&["explain", "--tool", "Bash", "--event", "X", "--", "ls"], "no event"),

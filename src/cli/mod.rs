@@ -161,7 +161,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 /// Prints a value as JSON.
 ///
 /// # Errors
-/// As for [`print`].
+/// As for [`print()`].
 pub fn print_json(value: &(impl serde::Serialize + ?Sized)) -> Result<Exit> {
     print(&format!("{}\n", text::json(&serde_json::to_string_pretty(value)?)))
 }
