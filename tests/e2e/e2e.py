@@ -173,6 +173,8 @@ def clean_env(home, root):
            if not k.upper().startswith(drop) and "proxy" not in k.lower()}
     env.setdefault("RUSTUP_HOME", os.path.expanduser("~/.rustup"))
     env.update({
+        # Else the client takes what it finds first, which is zsh where there is one.
+        "SHELL": shutil.which("bash") or "/bin/sh",
         "HOME": home, "CLAUDE_CONFIG_DIR": os.path.join(home, ".claude"),
         "TMPDIR": os.path.join(root, "tmp"), "GIT_CEILING_DIRECTORIES": root, "CLAUDE_CODE_TMPDIR": os.path.join(root, "tmp"),
         "NO_PROXY": "127.0.0.1,localhost", "DISABLE_AUTOUPDATER": "1", "DISABLE_TELEMETRY": "1",
