@@ -92,25 +92,10 @@ fn below(world: &World, tree: &str, args: &[&str], typed: &str) -> cli::Done {
     world.write(&script, tree);
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = world.command("python3");
-    command.args(["-c", ORPHAN_OF, script.to_str().unwrap(), cli::BIN]).args(args);
+    command.args(["-c", cli::ORPHAN, script.to_str().unwrap(), cli::BIN]).args(args);
     command.env("PTY", cli::PTY).env("HOLDER", HOLDER);
     cli::finish(command, typed.as_bytes())
 }
-
-/// Runs what follows without a terminal and without parents.
-const ORPHAN_OF: &str = "
-import os, subprocess, sys
-r, w = os.pipe()
-if os.fork():
-    os.close(w)
-    sys.exit(int(os.read(r, 16) or b'99'))
-os.setsid()
-if os.fork():
-    os._exit(0)
-code = subprocess.run(sys.argv[1:]).returncode
-os.write(w, str(code).encode())
-os._exit(0)
-";
 
 /// Holds a terminal, on which an orphan in a session of its own runs what follows.
 const HOLDER: &str = "

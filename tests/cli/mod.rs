@@ -12,10 +12,9 @@ use serde_json::Value;
 
 pub const BIN: &str = env!("CARGO_BIN_EXE_hookctl");
 
-/// Runs what follows on a terminal of its own, with this process's stdin typed in. It has no parents: an
-/// agent that runs these tests is not behind what they run.
-const ORPHAN: &str = "
-import os, pty, sys
+/// Runs what follows without parents: an agent that runs these tests is not behind what they run.
+pub const ORPHAN: &str = "
+import os, subprocess, sys
 r, w = os.pipe()
 if os.fork():
     os.close(w)
@@ -23,12 +22,12 @@ if os.fork():
 os.setsid()
 if os.fork():
     os._exit(0)
-code = os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:]))
+code = subprocess.run(sys.argv[1:]).returncode
 os.write(w, str(code).encode())
 os._exit(0)
 ";
 
-/// The same as a child of whoever calls it.
+/// Runs what follows on a terminal of its own, with this process's stdin typed in.
 pub const PTY: &str =
     "import os,pty,sys\nsys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
 
@@ -133,7 +132,10 @@ impl World {
 
     pub fn on_terminal_with(&self, args: &[&str], typed: &str, env: &[(&str, &str)]) -> Done {
         let mut command = self.command("python3");
-        command.args(["-c", ORPHAN, BIN]).args(args).envs(env.iter().copied());
+        command
+            .args(["-c", ORPHAN, "python3", "-c", PTY, BIN])
+            .args(args)
+            .envs(env.iter().copied());
         finish(command, typed.as_bytes())
     }
 }
