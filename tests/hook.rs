@@ -380,6 +380,23 @@ fn sx_09_one_redacted_line_for_each_decision() {
 }
 
 #[test]
+fn what_a_command_was_not_asked_is_in_the_journal() {
+    let home = Home::new(
+        "[rule.no]\neffect = \"delete\"\npath = \"./\"\nunless = { when = { run = \"test {path} != x\" } }\ndeny = \"no\"\n",
+    );
+    for (files, denied) in [(32, false), (33, true)] {
+        let names: String = (0..files).map(|n| format!(" f{n}")).collect();
+        let mut call = bash(&format!("rm{names}"));
+        call["cwd"] = home.path().join("project").to_str().into();
+        let output = home.hook(&call);
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(out.contains("\"deny\""), denied, "{files}: {out}");
+        let journal = home.journal();
+        assert_eq!(journal.contains("asked 32 questions"), denied, "{journal}");
+    }
+}
+
+#[test]
 fn the_journal_never_changes_a_decision() {
     let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
     let output = home.run(&["hook", "--state", "/proc/nowhere"], read("/x").to_string().as_bytes());

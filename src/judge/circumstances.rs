@@ -8,8 +8,8 @@ use crate::act::{Job, Outcome};
 use crate::effect::Analysis;
 use crate::engine::{Match, Part};
 use crate::event::Event;
-use crate::rule::Command;
 use crate::rule::template::Name;
+use crate::rule::{Command, Rule};
 use crate::verdict::Verb;
 
 /// How many different questions a command is asked about one call; what is beyond is not known.
@@ -83,6 +83,9 @@ impl Judge<'_> {
         }
         for Question { at, part, whose, answer } in questions {
             let one = &mut matches[at];
+            if answer.is_none() {
+                self.note_unasked(one.rule);
+            }
             let answer = answer.and_then(|at| self.asked[at].holds);
             // Not known: that allows nothing, and relaxes nothing.
             let allow = one.verb() == Some(Verb::Allow);
@@ -95,6 +98,16 @@ impl Judge<'_> {
             }
         }
         matches.retain(Match::speaks);
+    }
+
+    /// Says in the journal that a command was not asked of every part of the call.
+    fn note_unasked(&mut self, rule: &Rule) {
+        let name = rule.name();
+        let note =
+            format!("{name}: when.run was asked {MOST} questions about this call, and no more");
+        if !self.out.notes.contains(&note) {
+            self.out.notes.push(note);
+        }
     }
 
     /// The question of each part to the command; those that were not asked before become jobs.
