@@ -32,6 +32,8 @@ mod memory;
 mod odd;
 #[path = "remote/opa.rs"]
 mod opa;
+#[path = "remote/phone.rs"]
+mod phone;
 #[path = "remote/privacy.rs"]
 mod privacy;
 #[path = "remote/secrets.rs"]

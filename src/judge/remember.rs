@@ -7,54 +7,124 @@ use super::Judge;
 use super::servers::Wanted;
 use crate::engine::Match;
 use crate::journal;
+use crate::remote::breaker::now;
 use crate::remote::memory::{Call, Memory, Recall};
+use crate::remote::questions::{Doubt, HUMAN, Questions};
 use crate::remote::reply::Reply;
+use crate::remote::{self, Asked, Request};
 use crate::verdict::Verb;
+
+/// Why an answer is no human's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unheard {
+    /// It is an allow that the server may have remembered.
+    Doubt(Doubt),
+    /// The session's mode lets all calls pass.
+    Mode,
+}
+
+impl Unheard {
+    /// What the answer amounts to.
+    fn amounts(self, reply: &Reply) -> Result<Reply, String> {
+        let why = match self {
+            Unheard::Mode => return Err("it asks nobody in a session of this mode".into()),
+            Unheard::Doubt(Doubt::Unrecorded) => "no record of the question could be kept".into(),
+            Unheard::Doubt(Doubt::Fast) => {
+                format!("it came in less than {} ms", HUMAN.as_millis())
+            }
+            Unheard::Doubt(Doubt::Other) => "it is for another call than this one".into(),
+            Unheard::Doubt(Doubt::Before) => "the same was asked before in this session".into(),
+        };
+        let what =
+            reply.remembered.as_deref().map(|pattern| format!(" (`{}`)", journal::clean(pattern)));
+        let reason = format!(
+            "An allow for the session{} came that nobody may have given for this call: {why}.",
+            what.unwrap_or_default()
+        );
+        Ok(Reply { verb: Some(Verb::Ask), reason, notes: reply.notes.clone(), ..Reply::default() })
+    }
+}
 
 impl Judge<'_> {
     /// What is remembered of each of these calls to a human; `changed`: no human has seen
     /// the input.
     pub(super) fn recall(
         &self,
-        wanted: &[Wanted<'_, '_>],
+        one: &Wanted<'_, '_>,
         matches: &[Match<'_>],
         changed: bool,
-    ) -> Vec<Recall> {
-        let human = !changed && wanted.iter().any(|one| one.remote.human);
-        let memory = human.then(|| self.memory()).flatten();
-        let recall = |one: &Wanted<'_, '_>| match &memory {
-            Some(memory) if one.remote.human => memory.recall(one.remote, &self.call(one, matches)),
-            _ => Recall::default(),
-        };
-        wanted.iter().map(recall).collect()
+    ) -> Option<Recall> {
+        let human = one.remote.human && !changed;
+        let memory = human.then(|| self.memory()).flatten()?;
+        memory.recall(one.remote, &self.call(one, matches))
     }
 
-    /// The remembered answer, noted in the journal; None = the server is asked.
-    pub(super) fn remembered(&mut self, one: &Wanted<'_, '_>, recall: &Recall) -> Option<Reply> {
-        let (verb, pattern) = recall.said.clone()?;
+    /// The remembered answer, noted in the journal.
+    pub(super) fn remembered(&mut self, one: &Wanted<'_, '_>, recall: Recall) -> Reply {
+        let Recall { verb, pattern, time } = recall;
         let said = if verb == Verb::Allow { "Approved" } else { "Denied" };
         self.out.remotes.push(journal::Remote {
             name: one.remote.name.clone(),
             outcome: "remembered".into(),
+            cause: format!("a human said so {} s ago", now().saturating_sub(time) / 1000),
             ..journal::Remote::default()
         });
-        Some(Reply {
+        Reply {
             verb: Some(verb),
             explicit: verb == Verb::Allow,
             reason: format!("{said} for this session: {pattern}"),
             ..Reply::default()
-        })
+        }
     }
 
-    /// A server that answers from its own memory speaks for no human who has not seen as much.
-    pub(super) fn doubt(&self, one: &Wanted<'_, '_>, recall: &Recall, reply: &mut Reply) {
-        let Some(pattern) = reply.remembered.as_deref().map(journal::clean) else { return };
-        if one.remote.guard && reply.verb == Some(Verb::Allow) && recall.theirs.contains(&pattern) {
-            reply.reason =
-                format!("`{pattern}` was allowed for the session; this call does more than that");
-            (reply.verb, reply.explicit, reply.session) = (Some(Verb::Ask), false, false);
-            reply.input = None;
+    /// The answer of a human's server where a human is known to have given it. Else theirs when they
+    /// are asked once more, as of a session that the server has no memory of; and else a question.
+    pub(super) fn heard(
+        &self,
+        one: &Wanted<'_, '_>,
+        matches: &[Match<'_>],
+        request: &Request,
+        (asked, reply): (Asked, Reply),
+    ) -> (Asked, Result<Reply, String>) {
+        let Some(unheard) = self.unheard(one, &asked, &reply) else { return (asked, Ok(reply)) };
+        // Somebody has said yes to as much in the meantime.
+        let said = self.recall(one, matches, false).is_some_and(|said| said.verb == Verb::Allow);
+        if said && unheard != Unheard::Mode {
+            return (asked, Ok(Reply { session: false, ..reply }));
         }
+        let paths = self.world.paths;
+        let again = remote::ask_again(request, one.remote, paths, &asked);
+        let Some((again, request)) = again else { return (asked, unheard.amounts(&reply)) };
+        let body = again.outcome.as_ref().map_err(String::clone);
+        let reply = match body.and_then(|body| remote::read(one.remote, &request, body)) {
+            Ok(reply) => match self.unheard(one, &again, &reply) {
+                Some(unheard) => unheard.amounts(&reply),
+                None => Ok(reply),
+            },
+            failed => failed,
+        };
+        (again, reply)
+    }
+
+    /// Why the answer is not known to be a human's; None = it is, or it allows nothing.
+    fn unheard(&self, one: &Wanted<'_, '_>, asked: &Asked, reply: &Reply) -> Option<Unheard> {
+        if reply.passed_over && one.rules.iter().any(|rule| !rule.id.contains('.')) {
+            return Some(Unheard::Mode);
+        }
+        let questions = Questions::of(&self.world.paths.state, &self.event.session);
+        if !reply.session
+            && matches!(reply.verb, Some(Verb::Allow | Verb::Deny))
+            && let (Some(questions), Some(question)) = (&questions, &asked.question)
+        {
+            questions.once(question);
+        }
+        let allows = self.event.kind.is_gate() && reply.session && reply.verb == Some(Verb::Allow);
+        if !allows || !one.remote.guard {
+            return None;
+        }
+        let Some(questions) = questions else { return Some(Unheard::Doubt(Doubt::Unrecorded)) };
+        let pattern = reply.remembered.as_deref();
+        questions.doubt(one.remote, asked.question.as_ref(), pattern).map(Unheard::Doubt)
     }
 
     /// Remembers what the human said of the call, where that was for the session.
@@ -68,17 +138,16 @@ impl Judge<'_> {
         if !reply.session || !self.event.kind.is_gate() {
             return;
         }
-        let verb = match reply.verb {
+        let allow = match reply.verb {
             // Of a call that is not made as it came there is nothing to be like.
             _ if changed || reply.input.is_some() => None,
-            Some(Verb::Allow) => Some(Verb::Allow),
-            Some(Verb::Deny | Verb::Halt) => Some(Verb::Deny),
+            Some(Verb::Allow) => Some(true),
+            Some(Verb::Deny | Verb::Halt) => Some(false),
             _ => None,
         };
-        let theirs = reply.remembered.clone();
-        let kept = self
-            .memory()
-            .and_then(|memory| memory.keep(one.remote, &self.call(one, matches), verb, theirs));
+        let kept = allow
+            .zip(self.memory())
+            .and_then(|(allow, memory)| memory.keep(one.remote, &self.call(one, matches), allow));
         self.out.notes.push(match kept {
             Some(pattern) => format!("{}: remembered: {pattern}", one.remote.name),
             None => format!("{}: not remembered, only this call", one.remote.name),

@@ -12,6 +12,7 @@ use super::{Allowed, BLOCKED_ONCE, Judge, WOULD_ASK};
 use crate::engine::Match;
 use crate::event::Kind;
 use crate::journal;
+use crate::remote::memory::Recall;
 use crate::remote::reply::{Reply, fails_closed};
 use crate::remote::{self, Asked, Request};
 use crate::rule::file::Remote;
@@ -64,27 +65,27 @@ impl<'a> Judge<'a> {
         if wanted.is_empty() {
             return (None, Vec::new());
         }
-        let recalls = self.recall(&wanted, matches, changed);
-        let open = wanted.iter().zip(&recalls).filter(|(_, recall)| recall.said.is_none());
-        let remotes: Vec<&Remote> = open.map(|(one, _)| one.remote).collect();
-        let mut answers = self.ask(&remotes).into_iter();
+        let recalls: Vec<Option<Recall>> =
+            wanted.iter().map(|one| self.recall(one, matches, changed)).collect();
+        let open = wanted.iter().zip(&recalls).filter(|(_, recall)| recall.is_none());
+        let open: Vec<&Wanted<'_, '_>> = open.map(|(one, _)| one).collect();
+        let mut answers = self.ask(&open, matches).into_iter();
         // What of the voices so far only local rules and scripts said.
         let local = self.voices.len();
         let mut input: Option<(&Rule, Map<String, Value>)> = None;
         let mut allows = Vec::new();
         let mut approved = None;
-        for (one, recall) in wanted.iter().zip(&recalls) {
+        for (one, recall) in wanted.iter().zip(recalls) {
             let Some(&rule) = one.rules.first() else { continue };
-            let reply = match self.remembered(one, recall) {
-                Some(reply) => Ok(reply),
+            let reply = match recall {
+                Some(recall) => Ok(self.remembered(one, recall)),
                 None => answers.next().map_or(Err(String::new()), |(asked, reply)| {
                     self.record(one.remote, &asked, reply.as_ref());
                     reply
                 }),
             };
             match reply {
-                Ok(mut reply) => {
-                    self.doubt(one, recall, &mut reply);
+                Ok(reply) => {
                     let reply = reply.settle(one.remote, self.event);
                     self.remember(one, matches, &reply, changed);
                     let verb = reply.verb.filter(|verb| *verb != Verb::Allow || !changed);
@@ -234,21 +235,28 @@ impl<'a> Judge<'a> {
     }
 
     /// What came of each, and what it says. The event is only copied where somebody is asked.
-    fn ask(&self, remotes: &[&Remote]) -> Vec<(Asked, Result<Reply, String>)> {
-        if remotes.is_empty() {
+    fn ask(
+        &self,
+        wanted: &[&Wanted<'_, '_>],
+        matches: &[Match<'_>],
+    ) -> Vec<(Asked, Result<Reply, String>)> {
+        if wanted.is_empty() {
             return Vec::new();
         }
         watchdog::waiting();
         let bytes = self.world.stdin.to_vec();
         let (deadline, paths) = (self.world.deadline, self.world.paths);
         let request = Arc::new(Request::new(self.event.clone(), bytes, deadline, paths));
-        let answers = remote::ask(&request, remotes, paths);
-        let read = |(asked, remote): (Asked, &&Remote)| {
+        let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
+        let answers = remote::ask(&request, &remotes, paths);
+        let read = |(asked, one): (Asked, &&Wanted<'_, '_>)| {
             let body = asked.outcome.as_ref().map_err(String::clone);
-            let reply = body.and_then(|body| remote::read(remote, &request, body));
-            (asked, reply)
+            match body.and_then(|body| remote::read(one.remote, &request, body)) {
+                Ok(reply) => self.heard(one, matches, &request, (asked, reply)),
+                failed => (asked, failed),
+            }
         };
-        answers.into_iter().zip(remotes).map(read).collect()
+        answers.into_iter().zip(wanted).map(read).collect()
     }
 
     /// A human is asked once about a call: before it is made, where that is wanted.

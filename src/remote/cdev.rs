@@ -66,6 +66,7 @@ impl Dialect for Cdev {
             "" => return Err("it has no decision".into()),
             // Nobody looked at it: the agent's own mode holds.
             "allow" if message == Some("bypass_permissions") => {
+                reply.passed_over = true;
                 reply.notes.push("nobody was asked: the session bypasses permissions".into());
             }
             "allow" => {
@@ -73,9 +74,6 @@ impl Dialect for Cdev {
                 reply.explicit = true;
                 reply.reason = message.unwrap_or("Approved by cdev").into();
                 reply.input = input(&answer, event)?;
-                if text("scope") == Some("session") {
-                    reply.remembered = text("pattern").map(str::to_string);
-                }
             }
             "deny" => {
                 let interrupt = answer.get("interrupt") == Some(&Value::Bool(true));
@@ -110,6 +108,22 @@ impl Dialect for Cdev {
             Kind::PreToolUse if told => "/api/hooks/tool-start",
             _ => "/api/hooks/permission-request",
         })
+    }
+
+    /// It remembers by session, and asks nobody in two modes.
+    fn anew(&self, event: &Event, number: u64) -> Option<Event> {
+        let mut event = event.clone();
+        let session = format!("{}-{:08x}", event.session, number as u32);
+        event.raw.insert("session_id".into(), session.into());
+        // Nor may an id come twice. Without one, the body gets its own.
+        if let Some(call) = event.str("tool_use_id").filter(|call| !call.is_empty()) {
+            let call = format!("{call}-{:08x}", number as u32);
+            event.raw.insert("tool_use_id".into(), call.into());
+        }
+        if event.raw.contains_key("permission_mode") {
+            event.raw.insert("permission_mode".into(), "default".into());
+        }
+        Some(event)
     }
 
     fn health(&self) -> Option<&'static str> {
@@ -196,18 +210,6 @@ fn cut(value: &Value, longest: usize, whole: &[&str]) -> Value {
                 .collect(),
         ),
         other => other.clone(),
-    }
-}
-
-/// What a server remembers it knows by its first words. So that allow is none for a command that
-/// goes on behind them, of which the user is asked.
-pub(super) fn guard(reply: &mut Reply, remote: &Remote, own: &Event) {
-    let Some(pattern) = reply.remembered.as_deref().filter(|_| remote.guard) else { return };
-    let command = own.input.get("command");
-    let new = reply.input.as_ref().and_then(|input| input.get("command"));
-    if command.into_iter().chain(new).filter_map(Value::as_str).any(is_compound) {
-        reply.reason = format!("cdev allows `{pattern}` for the session; this command is compound");
-        (reply.verb, reply.explicit, reply.input) = (Some(Verb::Ask), false, None);
     }
 }
 

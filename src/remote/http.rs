@@ -6,7 +6,6 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use ureq::http;
@@ -15,7 +14,7 @@ use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _};
 
 use super::secret::Credentials;
 use super::transport::Failure;
-use super::wire::{Dial, Local};
+use super::wire::{Dial, Local, Sent};
 use super::{at_home, dialect};
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Url;
@@ -40,6 +39,8 @@ pub struct Answer {
     pub status: u16,
     /// `Retry-After`, where it says how long.
     pub after: Duration,
+    /// From the request's last byte to the answer's first.
+    pub waited: Duration,
     /// The body of a status from 200 to 299, or why it cannot be had.
     pub body: Result<Vec<u8>, Failure>,
 }
@@ -56,13 +57,13 @@ pub fn send(
     body: Option<&[u8]>,
     timeout: Duration,
 ) -> Result<Answer, Failure> {
-    let sent = Arc::new(AtomicBool::new(false));
+    let sent = Arc::new(Sent::default());
     let socket = remote.socket.as_ref().map(|path| at_home(path, home));
     // Never the environment's. This machine is reached without one.
     let proxy = remote.proxy.as_deref().filter(|_| !url.loopback && socket.is_none());
     let connect = dialect(remote.dialect).connect();
     let failed = |error| {
-        let sent = sent.load(Ordering::Relaxed);
+        let sent = sent.last().is_some();
         let time = connect.filter(|_| !sent).unwrap_or(timeout).min(timeout);
         let mut failure = failure(error, time, sent);
         if proxy.is_some() && !sent {
@@ -83,11 +84,12 @@ pub fn send(
         request = request.header(name, value);
     }
     let unusable = |error: http::Error| failed(error.into());
-    let sent = match body {
+    let came = match body {
         Some(body) => agent.run(request.body(body).map_err(unusable)?),
         None => agent.run(request.body(()).map_err(unusable)?),
     };
-    let mut response = sent.map_err(failed)?;
+    let waited = sent.last().map_or(Duration::ZERO, |last| last.elapsed());
+    let mut response = came.map_err(failed)?;
     let status = response.status().as_u16();
     let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
     let after = header("retry-after").and_then(retry_after).unwrap_or_default();
@@ -103,7 +105,7 @@ pub fn send(
             read => read,
         },
     };
-    Ok(Answer { status, after, body: body.map_err(failed) })
+    Ok(Answer { status, after, waited, body: body.map_err(failed) })
 }
 
 fn agent(

@@ -50,10 +50,8 @@ pub struct Answer {
     pub pattern: String,
     /// That very command alone.
     whole: bool,
-    /// The pattern hashed; empty where the server alone remembers the call.
+    /// The pattern hashed.
     key: String,
-    /// What the server itself remembers it by.
-    theirs: Option<String>,
     /// The directory that it was given in.
     pub cwd: String,
     /// What the call was known to do.
@@ -75,14 +73,15 @@ pub struct Call<'c> {
     pub asks: BTreeSet<String>,
 }
 
-/// What is known of such a call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What a human said of such a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recall {
-    /// What the human said, and what for; none = they are asked.
-    pub said: Option<(Verb, String)>,
-    /// What the server itself may remember, and answer by without asking anybody, though this call does
-    /// more than any that the human said yes to.
-    pub theirs: Vec<String>,
+    /// Yes or no.
+    pub verb: Verb,
+    /// What for.
+    pub pattern: String,
+    /// When, in milliseconds since 1970.
+    pub time: u64,
 }
 
 /// What is remembered of one session.
@@ -100,49 +99,31 @@ impl Memory {
         (!session.is_empty()).then(|| Memory { session: session.to_string(), path })
     }
 
-    /// What the human at that server said of calls like this. A no comes before a yes.
-    pub fn recall(&self, remote: &Remote, call: &Call<'_>) -> Recall {
+    /// What the human at that server said of calls like this; None = they are asked. A no comes before a yes.
+    pub fn recall(&self, remote: &Remote, call: &Call<'_>) -> Option<Recall> {
         let server = server(remote);
-        let all = read(&self.path).into_iter();
-        let all: Vec<Answer> =
-            all.filter(|one| one.server == server && one.session == self.session).collect();
+        let mut all = read(&self.path);
+        all.retain(|one| one.server == server && one.session == self.session);
         if all.is_empty() {
-            return Recall::default();
+            return None;
         }
         let (now, keys, does) = (now(), keys(remote, call), does(call));
-        let like: Vec<&Answer> = all.iter().filter(|one| keys.contains(&one.key)).collect();
-        let holds = |one: &&&Answer| one.holds(now);
-        let no = like.iter().filter(holds).find(|one| !one.allow);
-        let covers = |one: &&&Answer| one.covers(call, &does);
-        let yes = like.iter().filter(holds).find(covers);
-        let said = no.or(yes).map(|one| (one.verb(), one.pattern.clone()));
-        let theirs = match like.iter().any(|one| covers(&one)) {
-            // An answer that holds no longer is theirs to give again.
-            true => Vec::new(),
-            false => all.iter().filter_map(|one| one.theirs.clone()).collect(),
-        };
-        Recall { said, theirs }
+        all.retain(|one| keys.contains(&one.key) && one.holds(now));
+        let no = all.iter().find(|one| !one.allow);
+        let one = no.or_else(|| all.iter().find(|one| one.covers(call, &does)))?;
+        Some(Recall { verb: one.verb(), pattern: one.pattern.clone(), time: one.time })
     }
 
     /// Keeps what the human said of this call for the rest of the session. Returns what it is remembered
-    /// by; None where such a call is not remembered. What the server itself remembers is kept all the same.
-    pub fn keep(
-        &self,
-        remote: &Remote,
-        call: &Call<'_>,
-        verb: Option<Verb>,
-        theirs: Option<String>,
-    ) -> Option<String> {
+    /// by; None where such a call is not remembered.
+    pub fn keep(&self, remote: &Remote, call: &Call<'_>, allow: bool) -> Option<String> {
         let cwd = &call.place.cwd;
         let mut known = known(remote, call);
         // What lies elsewhere is like nothing else.
-        if verb == Some(Verb::Allow) && !is_below(call.analysis, cwd) {
+        if allow && !is_below(call.analysis, cwd) {
             known.retain(|one| one.whole);
         }
-        let pattern = known.into_iter().next().filter(|_| verb.is_some());
-        if pattern.is_none() && theirs.is_none() || remote.remember.is_zero() {
-            return None;
-        }
+        let pattern = known.into_iter().next()?;
         let time = now();
         let answer = Answer {
             time,
@@ -150,27 +131,25 @@ impl Memory {
             session: self.session.clone(),
             remote: remote.name.clone(),
             server: server(remote),
-            allow: verb == Some(Verb::Allow),
-            pattern: pattern.as_ref().map(|one| clean(&one.text)).unwrap_or_default(),
-            whole: pattern.as_ref().is_some_and(|one| one.whole),
-            key: pattern.as_ref().map(|one| key(one, cwd)).unwrap_or_default(),
-            // It may be made of a command that holds a secret.
-            theirs: theirs.map(|pattern| clean(&pattern)),
+            allow,
+            pattern: clean(&pattern.text),
+            whole: pattern.whole,
+            key: key(&pattern, cwd),
             cwd: cwd.clone(),
             does: does(call),
             asks: call.asks.clone(),
         };
-        append(&self.path, &line(&answer).ok()?).ok()?;
-        pattern.map(|_| answer.pattern)
+        let line = serde_json::to_vec(&answer).ok()?;
+        append(&self.path, &[&line[..], b"\n"].concat(), ROOM).ok()?;
+        Some(answer.pattern)
     }
 
-    /// The session has ended: nothing that was said holds any longer. Should it be resumed, a server may
-    /// still answer from its own memory, and what the human has seen must be known.
+    /// The session has ended: nothing that was said holds any longer.
     ///
     /// # Errors
     /// Where the file cannot be removed.
     pub fn end(&self) -> std::io::Result<()> {
-        rewrite(&self.path, |one| Answer { until: 0, ..one })
+        remove(&self.path)
     }
 }
 
@@ -201,13 +180,12 @@ pub fn all(state: &Path) -> Vec<Answer> {
     let now = now();
     let files = fs::read_dir(dir(state)).into_iter().flatten().flatten();
     let mut all: Vec<Answer> = files.flat_map(|file| read(&file.path())).collect();
-    all.retain(|one| one.holds(now) && !one.key.is_empty());
+    all.retain(|one| one.holds(now));
     crate::order::sort_by(&mut all, |a, b| (&a.session, a.time).cmp(&(&b.session, b.time)));
     all
 }
 
-/// Forgets what was said in the sessions whose names begin so. What a server remembers itself stays
-/// known: forgotten, its next answer would pass for that of a human.
+/// Forgets what was said in the sessions whose names begin so.
 ///
 /// # Errors
 /// Where a file cannot be removed.
@@ -218,31 +196,21 @@ pub fn clear(state: &Path, session: &str) -> std::io::Result<()> {
     };
     for path in files.flatten().map(|file| file.path()) {
         if session.is_empty() || read(&path).iter().any(|one| one.session.starts_with(session)) {
-            rewrite(&path, |one| Answer { key: String::new(), pattern: String::new(), ..one })?;
+            remove(&path)?;
         }
     }
     Ok(())
 }
 
-/// Leaves of the file what servers remember themselves, as that.
-fn rewrite(path: &Path, left: impl Fn(Answer) -> Answer) -> std::io::Result<()> {
-    let all = read(path);
+fn remove(path: &Path) -> std::io::Result<()> {
     let removed = match path.is_dir() && !path.is_symlink() {
         true => fs::remove_dir_all(path),
         false => fs::remove_file(path),
     };
     match removed {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        removed => removed?,
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
-    for one in all.into_iter().filter(|one| one.theirs.is_some()) {
-        append(path, &line(&left(one))?)?;
-    }
-    Ok(())
-}
-
-fn line(answer: &Answer) -> std::io::Result<Vec<u8>> {
-    Ok([&serde_json::to_vec(answer)?[..], b"\n"].concat())
 }
 
 fn dir(state: &Path) -> PathBuf {
@@ -258,12 +226,13 @@ fn read(path: &Path) -> Vec<Answer> {
     answers
 }
 
-/// One write: answers that come at once do not mix.
-fn append(path: &Path, line: &[u8]) -> std::io::Result<()> {
+/// Adds a line to a session's file, which is no larger than `room` then. One write: what comes at once does
+/// not mix.
+pub(super) fn append(path: &Path, line: &[u8], room: u64) -> std::io::Result<()> {
     let dir = path.parent().unwrap_or(path);
     sweep(dir);
     let mut file = files::append(path)?;
-    if file.metadata()?.len() + line.len() as u64 > ROOM {
+    if file.metadata()?.len() + line.len() as u64 > room {
         return Err(ErrorKind::StorageFull.into());
     }
     file.write_all(line)

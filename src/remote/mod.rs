@@ -22,6 +22,7 @@ use crate::rule::file::remote::{Dialect as Name, Send, Url};
 use crate::trust;
 
 use self::breaker::Breaker;
+use self::questions::{Question, Questions};
 use self::reply::Reply;
 use self::transport::Failure;
 
@@ -39,6 +40,7 @@ mod opa;
 mod otlp;
 mod peer;
 mod privacy;
+pub mod questions;
 pub mod reply;
 mod restore;
 pub mod secret;
@@ -71,6 +73,8 @@ pub struct Request {
     pub timestamp: u64,
     /// What hookctl has to add about it: that it is a test, or what a local rule said.
     pub mark: Option<Value>,
+    /// It is asked as of a session that the server knows nothing of.
+    pub anew: bool,
     /// The end of the event's time.
     pub deadline: Instant,
     /// The user's home directory, for `~/`.
@@ -92,6 +96,7 @@ impl Request {
             id: id(timestamp),
             timestamp,
             mark: None,
+            anew: false,
             deadline,
             home: paths.home.clone(),
             salt: paths.salt(),
@@ -185,6 +190,12 @@ pub trait Dialect: Sync {
         false
     }
 
+    /// The event as that of a session which the server knows nothing of, and in which a human is asked: that
+    /// number makes it another. None where the protocol knows no sessions.
+    fn anew(&self, _event: &Event, _number: u64) -> Option<Event> {
+        None
+    }
+
     /// The kind of body.
     fn content_type(&self, _remote: &Remote) -> &'static str {
         "application/json"
@@ -252,15 +263,15 @@ pub fn read(remote: &Remote, request: &Request, body: &str) -> Result<Reply, Str
     if !std::ptr::eq(seen, own) {
         restore::restore(&mut reply, remote.send, seen, own)?;
     }
-    cdev::guard(&mut reply, remote, own);
-    reply.session = remote.human && for_session(body);
+    if remote.human
+        && let Ok(answer) = serde_json::from_str::<Value>(body)
+        && answer.get("scope").is_some_and(|scope| scope == "session")
+    {
+        reply.session = true;
+        let pattern = answer.get("pattern").and_then(Value::as_str).filter(|text| !text.is_empty());
+        reply.remembered = pattern.map(str::to_string);
+    }
     Ok(reply)
-}
-
-/// Does the answer speak for all of the session?
-fn for_session(body: &str) -> bool {
-    let answer = serde_json::from_str::<Value>(body);
-    answer.is_ok_and(|answer| answer.get("scope").is_some_and(|scope| scope == "session"))
 }
 
 /// Is the server told of this event, when it has ended?
@@ -285,6 +296,8 @@ pub struct Asked {
     pub attempts: u32,
     /// How long it took, in milliseconds.
     pub ms: u64,
+    /// What was noted of it, where a human was to answer; None where that could not be.
+    pub question: Option<Question>,
     /// The answer's body, or why there is none.
     pub outcome: Result<String, String>,
 }
@@ -312,6 +325,7 @@ pub fn ask(request: &Arc<Request>, remotes: &[&Remote], paths: &Paths) -> Vec<As
         endpoint: first(remote, request.event.kind, false),
         attempts,
         ms: start.elapsed().as_millis() as u64,
+        question: None,
         outcome: Err(why.into()),
     };
     let late = |remote: &Remote| failed(remote, 1, "its time is up");
@@ -340,7 +354,11 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
     // All that is said of the server counts: what another registration was answered elsewhere is
     // not its answer.
     let key = key(&request.event.name, &request.bytes, &format!("ask {remote:?}"));
-    let claim = once::claim(&paths.notes(), &key, window, limit);
+    // And what a human says of one call is no answer for its like.
+    let claim = match named || !remote.human {
+        true => once::claim(&paths.notes(), &key, window, limit),
+        false => Claim::First(None),
+    };
     if let Claim::Done(bytes) = &claim
         && let Ok(asked) = serde_json::from_slice(bytes)
     {
@@ -359,6 +377,7 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
                 endpoint: first(remote, request.event.kind, false),
                 attempts: 0,
                 ms: 0,
+                question: None,
                 outcome,
             };
             claim.done(&serde_json::to_vec(&asked).unwrap_or_default());
@@ -370,19 +389,50 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
     let call = transport::Call { request, remote, retries, limit, told: None };
     let mut attempts = 0;
     let mut endpoint = first(remote, request.event.kind, false);
+    let noted = note(request, remote, paths);
+    let mut question = None;
     let (outcome, down) = match call.run(&mut attempts, &mut endpoint) {
-        Ok(body) => {
+        Ok(said) => {
             breaker.close();
-            (Ok(body), None)
+            question = noted.map(|id| Question { id, waited: said.waited.as_millis() as u64 });
+            (Ok(said.body), None)
         }
         Err(Failure { cause, down, .. }) => (Err(cause.clone()), down.then_some(cause)),
     };
     if let Some(cause) = down {
         breaker.open(&cause);
     }
-    let asked = Asked { endpoint, attempts, ms: start.elapsed().as_millis() as u64, outcome };
+    let ms = start.elapsed().as_millis() as u64;
+    let asked = Asked { endpoint, attempts, ms, question, outcome };
     claim.done(&serde_json::to_vec(&asked).unwrap_or_default());
     asked
+}
+
+/// Notes a question to a human before it leaves: its number, where that can be.
+fn note(request: &Request, remote: &Remote, paths: &Paths) -> Option<u64> {
+    let event = &request.event;
+    let asks = remote.human && event.kind.is_gate() && request.mark.is_none();
+    let questions = asks.then(|| Questions::of(&paths.state, &event.session)).flatten()?;
+    questions.note(remote, &request.view(remote.send).event, !request.anew).ok()
+}
+
+/// Asks once more, as of a session that the server has no memory of and in which nobody is passed over.
+/// None where its protocol has no such way.
+pub fn ask_again(
+    request: &Request,
+    remote: &Remote,
+    paths: &Paths,
+    before: &Asked,
+) -> Option<(Asked, Arc<Request>)> {
+    // The same number in each registration of hookctl, so that they ask once.
+    let number = before.question.as_ref().map_or(0, |question| question.id);
+    let event = dialect(remote.dialect).anew(&request.event, number)?;
+    let bytes = serde_json::to_vec(&event.raw).ok()?;
+    let again = Request::new(event, bytes, request.deadline, paths);
+    let again = Arc::new(Request { anew: true, ..again });
+    let mut asked = ask(&again, &[remote], paths).pop()?;
+    asked.attempts += before.attempts;
+    Some((asked, again))
 }
 
 /// Is a server that was down for this reason asked all the same? It is on this machine and refuses at

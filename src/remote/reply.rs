@@ -15,10 +15,12 @@ pub struct Reply {
     pub verb: Option<Verb>,
     /// Its allow is a real one, not just the absence of an objection.
     pub explicit: bool,
-    /// What its allow may have been remembered by, where a human gave it for more than one call.
+    /// What it is remembered by, where it holds for the session.
     pub remembered: Option<String>,
-    /// A human gave it for the rest of the session.
+    /// It holds for the rest of the session, as far as a human gave it.
     pub session: bool,
+    /// Nobody was asked, and why: the session's mode lets all calls pass.
+    pub passed_over: bool,
     /// Why.
     pub reason: String,
     /// The complete new input of the tool.

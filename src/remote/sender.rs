@@ -289,7 +289,7 @@ impl<'a> Run<'a> {
                 self.report.sent += 1;
                 // Whatever it says, it has it.
                 if !remote.dialect.decides()
-                    && let Ok(reply) = read(remote, &request, &answer)
+                    && let Ok(reply) = read(remote, &request, &answer.body)
                 {
                     reply.notes.iter().for_each(|said| note("answered", said));
                 }

@@ -45,6 +45,15 @@ impl Failure {
     }
 }
 
+/// What a server said.
+#[derive(Debug)]
+pub struct Said {
+    /// The body of its answer.
+    pub body: String,
+    /// From the request's last byte to the answer's first.
+    pub waited: Duration,
+}
+
 /// One question to one server.
 #[derive(Debug)]
 pub struct Call<'a> {
@@ -61,11 +70,11 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Asks one address after the other until one answers: its body.
+    /// Asks one address after the other until one answers.
     ///
     /// # Errors
     /// The last failure.
-    pub fn run(&self, attempts: &mut u32, endpoint: &mut String) -> Result<String, Failure> {
+    pub fn run(&self, attempts: &mut u32, endpoint: &mut String) -> Result<Said, Failure> {
         let body = match self.told {
             Some(body) => body.to_vec(),
             None => super::body(self.request, self.remote),
@@ -94,7 +103,7 @@ impl Call<'_> {
                 let start = Instant::now();
                 let timeout = self.remote.timeout.min(time);
                 last = match self.attempt(url, &credentials, &body, timeout) {
-                    Ok(body) => return Ok(body),
+                    Ok(said) => return Ok(said),
                     Err(failure) => failure,
                 };
                 // Neither a server that was given less than its time is down, nor one whose human
@@ -126,17 +135,18 @@ impl Call<'_> {
         credentials: &Credentials,
         body: &[u8],
         timeout: Duration,
-    ) -> Result<String, Failure> {
+    ) -> Result<Said, Failure> {
         let home = &self.request.home;
         let mut answer = http::send(self.remote, home, url, credentials, Some(body), timeout)?;
         if self.told.is_some() {
             let said = std::mem::replace(&mut answer.body, Ok(Vec::new())).unwrap_or_default();
             judge_status(self.remote.dialect, &answer)?;
-            return Ok(String::from_utf8_lossy(&said).into_owned());
+            let body = String::from_utf8_lossy(&said).into_owned();
+            return Ok(Said { body, waited: answer.waited });
         }
         let text = judge_status(self.remote.dialect, &answer)?;
         match super::read(self.remote, self.request, &text) {
-            Ok(_) => Ok(text),
+            Ok(_) => Ok(Said { body: text, waited: answer.waited }),
             Err(why) => Err(Failure::new(format!("invalid answer: {why}"), false, true)),
         }
     }
@@ -218,7 +228,12 @@ mod tests {
         let of = |status| {
             judge_status(
                 Dialect::HooksServer,
-                &Answer { status, after: Duration::ZERO, body: Ok(Vec::new()) },
+                &Answer {
+                    status,
+                    after: Duration::ZERO,
+                    waited: Duration::ZERO,
+                    body: Ok(Vec::new()),
+                },
             )
         };
         for status in [200, 201, 204, 299] {

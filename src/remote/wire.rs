@@ -7,8 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::peer;
@@ -30,8 +29,8 @@ pub struct Dial {
     pub socket: Option<PathBuf>,
     /// Whoever is at the other end must be the user or root.
     pub own: bool,
-    /// Set when the first byte leaves.
-    pub sent: Arc<AtomicBool>,
+    /// What has left.
+    pub sent: Arc<Sent>,
 }
 
 impl<In: Transport> Connector<In> for Dial {
@@ -177,12 +176,29 @@ fn settable(result: io::Result<()>) -> io::Result<()> {
     })
 }
 
+/// When the last bytes left; nothing has where it is unset.
+#[derive(Debug, Default)]
+pub struct Sent(Mutex<Option<Instant>>);
+
+impl Sent {
+    fn now(&self) {
+        if let Ok(mut last) = self.0.lock() {
+            *last = Some(Instant::now());
+        }
+    }
+
+    /// When; None = nothing has left.
+    pub fn last(&self) -> Option<Instant> {
+        self.0.lock().map_or(None, |last| *last)
+    }
+}
+
 /// An open connection.
 pub struct Wire {
     stream: Stream,
     buffers: LazyBuffers,
     until: Instant,
-    sent: Arc<AtomicBool>,
+    sent: Arc<Sent>,
 }
 
 impl fmt::Debug for Wire {
@@ -197,8 +213,8 @@ impl Transport for Wire {
     }
 
     fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
-        self.sent.store(true, Ordering::Relaxed);
         let mut done = 0;
+        self.sent.now();
         while done < amount {
             let left = left(self.until)?;
             match self.stream.write(&self.buffers.output()[done..amount], left) {

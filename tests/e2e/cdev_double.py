@@ -8,8 +8,9 @@ The human's answers, in order, to the calls that reach the phone:
   session    Allow for Session: similar calls of that session are allowed without a look at the phone
   refuse     Deny
   interrupt  Deny, and the turn ends
+  late       Allow for Session, after `--patience` seconds
   never      nobody looks at the phone; so it is with every call after the last answer
-After `--patience` seconds nobody has answered. Every request is printed as a line of JSON.
+After `--patience` seconds nobody has answered. What is remembered is answered at once, what a human says after a moment. Every request is printed as a line of JSON.
 """
 import argparse
 import json
@@ -17,12 +18,14 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-ANSWERS = ("once", "session", "refuse", "interrupt", "never")
+ANSWERS = ("once", "session", "refuse", "interrupt", "late", "never")
 BASE = "/api/hooks/"
 TOLD = ("session", "notification", "permission", "tool-start", "tool-end")
 QUESTION = "permission-request"
 BYPASS = ("bypassPermissions", "dangerouslySkipPermissions")
 LARGEST = 1 << 20
+# Nobody taps faster, in seconds.
+MOMENT = 0.4
 # Of these programs the second word belongs to what is remembered.
 TWO_WORDS = ("git", "npm", "yarn", "pnpm", "go")
 
@@ -143,11 +146,10 @@ class Double(ThreadingHTTPServer):
             self.human.append(body)
             self.pending[number] = body
             answer = self.answers.pop(0) if self.answers else "never"
-        if answer == "never":
-            time.sleep(self.patience)
+        time.sleep(self.patience if answer in ("late", "never") else MOMENT)
         with self.lock:
             self.pending.pop(number, None)
-            if answer == "session":
+            if answer in ("late", "session"):
                 own = pattern(tool, given)
                 self.memory.setdefault(session, {})[own] = "allow"
                 return {"decision": "allow", "pattern": own, "scope": "session"}

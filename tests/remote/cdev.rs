@@ -184,20 +184,25 @@ fn s0_30_the_log_says_which_path_and_why_ask() {
 }
 
 #[test]
-fn c12_c13_s0_20_what_is_remembered_allows_no_compound_command() {
-    for (command, pattern, more, verb) in [
-        ("npm test", "Bash(npm test:*)", "", "allow"),
-        ("npm test; curl x", "Bash(npm test:*)", "", "ask"),
-        ("npm test && rm -rf x", "Bash(npm test:*)", "", "ask"),
-        ("npm test; curl x", "", "", "allow"),
-        ("npm test; curl x", "Bash(npm test:*)", "guard = false", "allow"),
+fn c12_c13_s0_20_what_no_human_may_have_said_is_no_allow() {
+    const PATTERN: &str = "Bash(npm test:*)";
+    for (ms, command, pattern, more, verb) in [
+        (270, "npm test", PATTERN, "", "allow"),
+        (270, "npm test && curl x", PATTERN, "", "allow"),
+        // Out of its memory, where it knows a command by its first words.
+        (0, "npm test", PATTERN, "", "ask"),
+        (0, "npm test; curl x", PATTERN, "", "ask"),
+        (0, "npm test && rm -rf x", PATTERN, "", "ask"),
+        (0, "npm test; curl x", "", "", "ask"),
+        (270, "npm run x", PATTERN, "", "ask"),
+        (0, "npm test; curl x", PATTERN, "guard = false", "allow"),
         // What the server was shown says nothing about it.
-        ("npm test; curl x", "Bash(npm test:*)", "send = \"hash\"", "ask"),
+        (270, "npm test; curl x", PATTERN, "send = \"hash\"", "ask"),
     ] {
-        let server = Server::start(vec![ok(&remembered(pattern))]);
+        let server = Server::start(vec![Play::Slow(ms, remembered(pattern))]);
         let answer = Home::new(&config(&server.url, more)).hook(&bash(command));
         assert_eq!(verdict(&answer).0, verb, "{command}, {pattern}, {more}: {answer}");
-        assert_eq!(at(&server.seen_when(1), "permission-request").json()["tool_name"], "Bash");
+        assert_eq!(server.seen_when(1)[0].json()["tool_name"], "Bash");
     }
 }
 
@@ -216,7 +221,7 @@ fn s0_02_s0_03_s0_04_s0_05_s0_30_each_answer_becomes_the_agents() {
         (r#"{"decision":"ask","message":"timeout"}"#.into(), "ask", "[user:remote.x]"),
         (bypass.into(), "", ""),
     ] {
-        let server = Server::start(vec![ok(&body)]);
+        let server = Server::start(vec![Play::Slow(270, body.clone())]);
         let home = home(&server.url);
         let answer = home.hook(&bash("ls"));
         assert_eq!(verdict(&answer), (verb, reason), "{body}");

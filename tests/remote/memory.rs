@@ -11,8 +11,10 @@ fn config(url: &str, more: &str) -> String {
     )
 }
 
+/// As fast as a human may be.
 fn session(decision: &str, pattern: &str) -> Play {
-    ok(&json!({ "decision": decision, "pattern": pattern, "scope": "session" }).to_string())
+    let answer = json!({ "decision": decision, "pattern": pattern, "scope": "session" });
+    Play::Slow(270, answer.to_string())
 }
 
 /// A call of its own.
@@ -50,9 +52,9 @@ fn s0_19_what_is_allowed_for_the_session_is_answered_at_once_and_without_a_reque
     assert_eq!(home.remote()["outcome"], "remembered");
     let reason = "Approved for this session: Bash(npm test:*) [user:remote.x]";
     assert_eq!(verdict(&home.hook(&call(4, "npm test"))).1, reason);
-    // s0_20: whatever the server thinks of it.
-    assert_eq!(asked(&home, &server, &call(5, "npm test && rm -rf x")), is("ask", true));
-    assert_eq!(asked(&home, &server, &call(6, "npm test $(cat x)")), is("ask", true));
+    // s0_20: the human is asked about what does more.
+    assert_eq!(asked(&home, &server, &call(5, "npm test && rm -rf x")), is("allow", true));
+    assert_eq!(asked(&home, &server, &call(6, "npm test $(cat x)")), is("allow", true));
     // Another session, another directory, another server of that name.
     let mut other = call(7, "npm test");
     other["session_id"] = "s-2".into();
@@ -149,11 +151,28 @@ impl Pairs {
     }
 }
 
+/// Each of them in a session of its own, many at once: a human takes their time.
+fn each<T: Send>(items: impl IntoIterator<Item = T>, check: impl Fn(&Pairs, usize, T) + Sync) {
+    let items: Vec<(usize, T)> = items.into_iter().enumerate().collect();
+    let items = std::sync::Mutex::new(items.into_iter());
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                let pairs = Pairs::new();
+                loop {
+                    let next = items.lock().unwrap().next();
+                    let Some((n, item)) = next else { break };
+                    check(&pairs, n, item);
+                }
+            });
+        }
+    });
+}
+
 /// The human has seen one call; a call like it that does more is another.
 #[test]
 fn s0_20_who_said_yes_to_less_is_asked_again() {
-    let pairs = Pairs::new();
-    for (n, (seen, more)) in [
+    let all = [
         // Another effect, another host, a path outside, a whole directory, what is hidden.
         ("rm a.txt", "rm -r src"),
         ("mv a.txt c.txt", "mv src c"),
@@ -209,21 +228,18 @@ fn s0_20_who_said_yes_to_less_is_asked_again() {
         ("npm rum build", "npm rum deploy"),
         ("make test", "make install"),
         ("ssh a.example ls", "ssh a.example id"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ];
+    each(all, |pairs, n, (seen, more)| {
         assert!(pairs.asks(2 * n, &call(1, seen), &call(2, more)), "{seen}, then {more}");
         if !seen.contains("alias-of-mine") {
             assert!(!pairs.asks(2 * n + 1, &call(3, seen), &call(4, seen)), "{seen}");
         }
-    }
+    });
 }
 
 #[test]
 fn s0_20_so_it_is_with_other_tools() {
-    let pairs = Pairs::new();
-    for (n, (name, seen, more)) in [
+    let all = [
         (
             "Bash",
             json!({"command": "ls"}),
@@ -239,13 +255,11 @@ fn s0_20_so_it_is_with_other_tools() {
         ("Write", json!({"file_path": "@/a.yml"}), json!({"file_path": "@/.github/a.yml"})),
         ("Write", json!({"file_path": "@/a.py"}), json!({"file_path": "@/a.py/../../a.py"})),
         ("Read", json!({"file_path": "@/Makefile"}), json!({"file_path": "@/.git/config"})),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ];
+    each(all, |pairs, n, (name, seen, more)| {
         let (seen, more) = (tool(1, name, seen), tool(2, name, more));
         assert!(pairs.asks(n, &seen, &more), "{seen}, then {more}");
-    }
+    });
 }
 
 /// The pairs of `pairs.toml`.
@@ -261,25 +275,25 @@ fn s0_20_another_host_remote_refspec_or_text_to_run_is_another_call() {
             tool(id, name.as_str().unwrap(), input)
         }
     };
-    let (pairs, mut wrong, mut session) = (Pairs::new(), Vec::new(), 0);
-    for (key, asked) in [("asked", true), ("alike", false)] {
-        for pair in data[key].as_array().unwrap() {
-            let pair = pair.as_array().unwrap();
-            session += 1;
-            let (first, verb, again) = pairs.both(session, &made(1, &pair[0]), &made(2, &pair[1]));
-            // A deny of ours asks nobody.
-            if !first || asked != (again || verb == "deny") {
-                wrong.push(format!("{key}: {first} {verb} {:?} then {:?}", pair[0], pair[1]));
-            }
+    let all = [("asked", true), ("alike", false)].into_iter().flat_map(|(key, asked)| {
+        data[key].as_array().unwrap().iter().map(move |pair| (asked, pair.as_array().unwrap()))
+    });
+    let wrong = std::sync::Mutex::new(Vec::new());
+    each(all, |pairs, session, (asked, pair)| {
+        let (first, verb, again) = pairs.both(session, &made(1, &pair[0]), &made(2, &pair[1]));
+        // A deny of ours asks nobody.
+        if !first || asked != (again || verb == "deny") {
+            let line = format!("{asked}: {first} {verb} {:?} then {:?}", pair[0], pair[1]);
+            wrong.lock().unwrap().push(line);
         }
-    }
+    });
+    let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn who_said_yes_to_as_much_is_not_asked_again() {
-    let pairs = Pairs::new();
-    for (n, (seen, then)) in [
+    let all = [
         ("npm test", "npm test -- --watch"),
         ("npm test", "npm test src/a.test.js"),
         ("npm test", " npm\ttest\n"),
@@ -294,12 +308,10 @@ fn who_said_yes_to_as_much_is_not_asked_again() {
         ("mv a.txt c.txt", "mv b.txt d.txt"),
         ("curl https://a.example/x", "curl -sS https://a.example/y"),
         ("pytest a.py", "pytest -x b.py"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ];
+    each(all, |pairs, n, (seen, then)| {
         assert!(!pairs.asks(n, &call(1, seen), &call(2, then)), "{seen}, then {then}");
-    }
+    });
 }
 
 #[cfg(unix)]
@@ -328,43 +340,6 @@ fn s0_18_files_are_alike_below_the_sessions_directory_alone() {
     }
 }
 
-/// cdev itself remembers by the first words. What it answers from there no human has seen.
-#[test]
-fn a_servers_own_memory_lifts_no_question_that_the_human_has_not_seen() {
-    const LESS: &str = "npm test unit";
-    const MORE: &str = "npm test e2e";
-    let rule = "[rule.q]\ncommand = \"npm test e2e\"\nask = \"sure?\"\n";
-    let server = Server::start(vec![session("allow", "Bash(npm test:*)")]);
-    let config = |more: &str| format!("{}{rule}", config(&server.url, more));
-    let home = Home::new(&config(""));
-    assert_eq!(asked(&home, &server, &call(1, LESS)), is("allow", true));
-    assert_eq!(asked(&home, &server, &call(2, MORE)), is("ask", true));
-    assert_eq!(asked(&home, &server, &call(3, LESS)), is("allow", false));
-    // Nor when the session is resumed.
-    home.hook(&event("SessionEnd", json!({ "reason": "other" })));
-    assert_eq!(asked(&home, &server, &call(5, MORE)), is("ask", true));
-    assert_eq!(asked(&home, &server, &call(6, LESS)), is("allow", true));
-    // Who takes the memory away takes no question away with it.
-    home.told(&["memory", "clear"]);
-    assert_eq!(home.told(&["memory"]), "nothing is remembered\n");
-    assert_eq!(asked(&home, &server, &call(4, MORE)), is("ask", true));
-    // Of the first such call a human has seen all.
-    let home = Home::new(&config(""));
-    assert_eq!(asked(&home, &server, &call(1, MORE)), is("allow", true));
-    assert_eq!(asked(&home, &server, &call(2, MORE)), is("allow", false));
-    // So it is where nothing of it could be kept.
-    let cat = Server::start(vec![session("allow", "Bash(cat:*)")]);
-    for (id, first) in ["cat $FILE", "cat /usr/a.txt && x"].iter().enumerate() {
-        let home = Home::new(&super::memory::config(&cat.url, ""));
-        home.hook(&call(id, first));
-        assert_eq!(asked(&home, &cat, &call(10, "cat /usr/b.txt")), is("ask", true), "{first}");
-        assert_eq!(home.told(&["memory"]), "nothing is remembered\n");
-    }
-    let home = Home::new(&config("guard = false"));
-    assert_eq!(asked(&home, &server, &call(1, LESS)), is("allow", true));
-    assert_eq!(asked(&home, &server, &call(2, MORE)), is("allow", true));
-}
-
 #[test]
 fn what_is_remembered_lifts_no_deny_and_no_question_of_the_administrators() {
     let server = Server::start(vec![session("allow", "Bash(cat:*)")]);
@@ -380,7 +355,7 @@ fn it_holds_so_long_and_no_longer_than_the_session() {
     let home = Home::new(&config(&server.url, "remember_s = 1"));
     assert_eq!(asked(&home, &server, &call(1, "npm test")), is("allow", true));
     std::thread::sleep(Duration::from_millis(1_100));
-    // The server's to give again: the human has seen all of it.
+    // The server has not forgotten, and is not believed.
     assert_eq!(asked(&home, &server, &call(2, "npm test")), is("allow", true));
     home.configure(&config(&server.url, "remember_s = 0"));
     for id in 3..5 {
@@ -405,7 +380,7 @@ fn s0_18_every_protocol_can_speak_for_the_session() {
         // Without that an allow of this protocol is none.
         ("hooks-server", "human = true", answer, true),
     ] {
-        let server = Server::start(vec![ok(body)]);
+        let server = Server::start(vec![Play::Slow(270, body.into())]);
         let text = config(&server.url, more).replace("cdev", dialect);
         let home = Home::new(&text);
         home.hook(&call(1, "npm test"));
@@ -527,12 +502,4 @@ fn it_can_be_read_and_taken_away_and_holds_no_secret() {
     let rest = home.told(&["memory", "clear"]);
     assert_eq!(rest, "2 answers forgotten: the humans are asked again\n");
     assert!(asked(&home, &server, &call(5, "npm test")).1);
-    // Nor what the server remembers it by.
-    let server = Server::start(vec![session("allow", &format!("Bash(API_KEY={secret}:*)"))]);
-    home.configure(&config(&server.url, ""));
-    home.hook(&call(6, "npm ls"));
-    let file = std::fs::read_dir(home.state().join("memory")).unwrap().next().unwrap().unwrap();
-    let kept = std::fs::read_to_string(file.path()).unwrap();
-    assert!(kept.contains("API_KEY=[redacted]") && !kept.contains(&secret), "{kept}");
-    assert_eq!(asked(&home, &server, &call(7, "npm view x")), is("ask", true));
 }

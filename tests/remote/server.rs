@@ -45,7 +45,12 @@ pub enum Play {
     Blurt(&'static [u8]),
     /// Any bytes.
     Raw(&'static [u8]),
+    /// What it thinks of the body; None = it never answers.
+    Think(Thought),
 }
+
+/// What a server answers to a body, however long that takes it.
+pub type Thought = Arc<dyn Fn(&Value) -> Option<String> + Send + Sync>;
 
 /// The certificate that a server shows: see tls/make.sh.
 #[derive(Clone, Copy)]
@@ -222,8 +227,13 @@ fn serve(stream: &mut dyn Stream, play: Play, log: &Mutex<Vec<Seen>>) {
         _ => {}
     }
     let (head, body) = request(stream);
+    let asked = serde_json::from_slice(&body).unwrap_or_default();
     note(head, body);
     match play {
+        Play::Think(thought) => match thought(&asked) {
+            Some(body) => answer(stream, 200, "", &body),
+            None => thread::sleep(Duration::from_secs(20)),
+        },
         Play::Answer(status, headers, body) => answer(stream, status, headers, &body),
         Play::Slow(ms, body) => {
             thread::sleep(Duration::from_millis(ms));

@@ -86,6 +86,11 @@ impl Dialect {
         self == Dialect::Cdev
     }
 
+    /// Does it answer from a memory of its own, which its answers do not tell?
+    pub fn remembers(self) -> bool {
+        self == Dialect::Cdev
+    }
+
     /// What is asked for where an address names no path.
     pub fn path(self) -> Option<&'static str> {
         match self {

@@ -58,6 +58,15 @@ impl Url {
         endpoint[host..].find('/').map_or(endpoint.len(), |at| host + at)
     }
 
+    /// Who answers there, however that is written: host and port, of this machine the port alone.
+    pub fn place(&self) -> String {
+        let (_, authority) = self.text[..self.before_path()].split_once("://").unwrap_or_default();
+        let port = authority.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
+        let (host, port) = port.unwrap_or((authority, if self.is_https() { "443" } else { "80" }));
+        let host = if self.loopback { "localhost".into() } else { host.to_ascii_lowercase() };
+        format!("{host}:{}", port.trim_start_matches('0'))
+    }
+
     /// Is it asked under TLS?
     pub fn is_https(&self) -> bool {
         self.text.starts_with("https:")
@@ -107,6 +116,21 @@ mod tests {
             ("https://x.org/otlp", "https://x.org/otlp"),
         ] {
             assert_eq!(Url::parse(text).unwrap().or_path("/v1/logs").text, wanted);
+        }
+    }
+
+    #[test]
+    fn a_place_has_one_name() {
+        for (text, place) in [
+            ("http://LOCALHOST:16180/a?b", "localhost:16180"),
+            ("http://127.0.0.1:16180", "localhost:16180"),
+            ("http://[::1]:16180/", "localhost:16180"),
+            ("http://127.0.0.1", "localhost:80"),
+            ("http://[::1]", "localhost:80"),
+            ("https://X.org", "x.org:443"),
+            ("https://x.org:0443/hooks", "x.org:443"),
+        ] {
+            assert_eq!(Url::parse(text).unwrap().place(), place);
         }
     }
 
