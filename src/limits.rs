@@ -7,52 +7,343 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-/// Bytes of a user's or an administrator's rule file. A larger one is refused: every call is asked about.
-pub const OWN_FILE: u64 = 4 << 20;
-/// Bytes of a project's rule file. A larger one is not used, with a warning; where it is trusted, every call is asked about.
-pub const PROJECT_FILE: u64 = 256 << 10;
-/// Rules of a user's or an administrator's file. One more is a fault; those before it hold.
-pub const OWN_RULES: usize = 10_000;
-/// Rules of a project's file. One more is a fault; those before it hold.
-pub const PROJECT_RULES: usize = 500;
-/// Items of one list in a rule. A longer list is a fault of its rule.
-pub const LIST: usize = 1000;
-/// Components of a path pattern. A longer one is a fault of its rule.
-pub const PATH_PARTS: usize = 64;
-/// Words of a command pattern, in each of its alternatives. A longer one is a fault of its rule.
-pub const COMMAND_WORDS: usize = 64;
-/// Concrete patterns that the alternatives of one command pattern may make. More are a fault of its rule.
-pub const ALTERNATIVES: usize = 256;
-/// Bytes of a glob, or of any other pattern but a regular expression. A longer one is a fault of its rule.
-pub const PATTERN: usize = 4096;
-/// Bytes of a regular expression. A longer one is a fault of its rule.
-pub const REGEX: usize = 16 << 10;
-/// Bytes of memory that a compiled regular expression may take. A larger one is a fault of its rule.
-pub const REGEX_MEMORY: usize = 128 << 10;
+/// What is counted, as many as there may be, and what happens beyond.
+pub type Row = (&'static str, u64, &'static str);
 
-/// Bytes that a template may become, which is as much as a payload may have. What a substitution makes longer
-/// stays as it was, and nothing is added behind a longer text.
-pub const FILLED: usize = 16 << 20;
+/// Bounds whose own result says that they were reached: a fault, a value that nobody knows, an effect that is
+/// only possible or unknown. The first line of each says what is counted, the second what happens beyond.
+macro_rules! bounds {
+    ($(#[doc = $what:literal] #[doc = $beyond:literal] $name:ident: $kind:ty = $most:expr;)+) => {
+        $(
+            #[doc = $what]
+            ///
+            #[doc = $beyond]
+            pub const $name: $kind = $most;
+        )+
 
-/// Effects of one call. More are one unknown effect.
-pub const EFFECTS: usize = 4000;
-/// Bytes of all the paths of a call's effects. More are one unknown effect.
-pub const EFFECT_BYTES: usize = 4 << 20;
+        /// The bounds as a table, for the documentation.
+        pub const BOUNDS: &[Row] = &[$(($what, $most as u64, $beyond),)+];
+    };
+}
 
-/// Symlinks that one path may go through. More are an unknown effect.
-pub const LINKS: usize = 40;
-/// Bytes of a path whose symlinks are followed: a longer one the system refuses (PATH_MAX), it leads nowhere.
-pub const PATH: usize = 8192;
-/// Times the disk is asked about symlinks in one analysis. More are an unknown effect.
-pub const LINK_LOOKS: usize = 1500;
-/// Entries of one directory that are compared with a glob. Of a larger one it stays open what the glob names.
-pub const DIR_ENTRIES: usize = 512;
-/// Names that a glob may stand for. Where there are more, the glob stands for itself.
-pub const GLOB_NAMES: usize = 64;
-/// Files and directories that a look below a directory may meet. Below a larger one it stays open what there is.
-pub const BELOW: usize = 2000;
-/// How deep that look goes.
-pub const BELOW_DEPTH: usize = 24;
+/// Caps beyond which something of the call would go unseen: one that is reached is noted in the thread and
+/// leaves an unknown effect at the analysis' end, so that nobody has to remember it.
+macro_rules! caps {
+    ($(#[doc = $what:literal] $name:ident = $most:expr;)+) => {
+        /// How many of something one analysis looks at.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Cap {
+            $(#[doc = $what] $name,)+
+        }
+
+        impl Cap {
+            /// All of them.
+            pub const ALL: &'static [Cap] = &[$(Cap::$name,)+];
+
+            /// As many are looked at.
+            pub const fn most(self) -> usize {
+                match self { $(Cap::$name => $most,)+ }
+            }
+
+            /// What is counted, for people.
+            pub const fn what(self) -> &'static str {
+                match self { $(Cap::$name => $what,)+ }
+            }
+        }
+    };
+}
+
+bounds! {
+    /// bytes of a user's or an administrator's rule file
+    /// refused like a broken file: every call is asked about
+    OWN_FILE: u64 = 4 << 20;
+    /// bytes of a project's rule file
+    /// not used, with a warning; where it is trusted, every call is asked about
+    PROJECT_FILE: u64 = 256 << 10;
+    /// rules of a user's or an administrator's file
+    /// `too-many`; those before it hold
+    OWN_RULES: usize = 10_000;
+    /// rules of a project's file
+    /// `too-many`; those before it hold
+    PROJECT_RULES: usize = 500;
+    /// items of a list in a rule
+    /// `too-many`
+    LIST: usize = 1000;
+    /// components of a path pattern
+    /// `bad-path`
+    PATH_PARTS: usize = 64;
+    /// words of a command pattern, in each of its alternatives
+    /// `bad-command`
+    COMMAND_WORDS: usize = 64;
+    /// patterns that the alternatives of a command pattern make
+    /// `bad-command`
+    ALTERNATIVES: usize = 256;
+    /// bytes of a glob, or of any other pattern but a regular expression
+    /// `bad-glob`, `bad-path`, `bad-command`
+    PATTERN: usize = 4096;
+    /// bytes of a regular expression
+    /// `bad-regex`
+    REGEX: usize = 16 << 10;
+    /// bytes of a compiled regular expression
+    /// `bad-regex`
+    REGEX_MEMORY: usize = 128 << 10;
+    /// bytes that a template becomes, which is as much as a payload may have
+    /// a substitution that makes more of it is left out, and nothing is added behind a longer text
+    FILLED: usize = 16 << 20;
+    /// bytes of a path whose symlinks are followed
+    /// it leads nowhere: the system refuses it as well
+    PATH: usize = 8192;
+    /// entries of a directory that are compared with a glob
+    /// the glob stands for all that it may name
+    DIR_ENTRIES: usize = 512;
+    /// names that a glob may stand for
+    /// the glob stands for all that it may name
+    GLOB_NAMES: usize = 64;
+    /// files and directories below a directory that are looked at
+    /// anything may be there
+    BELOW: usize = 2000;
+    /// levels of directories below one that are looked at
+    /// anything may be there
+    BELOW_DEPTH: usize = 24;
+    /// levels of directories below one that guards this machine
+    /// what changes a directory above them is unknown
+    GUARD_DEPTH: usize = 3;
+    /// bytes of two programs that are compared
+    /// they are taken for the same
+    HEAD: u64 = 64 << 10;
+    /// reasons why a call is not understood that are told
+    /// it stays unknown, with the first ones
+    NOTES: usize = 20;
+    /// bytes of a command that is no bash and is read as zsh's
+    /// not understood
+    RETRY: usize = 8 << 10;
+    /// bytes of stack that the walk of a command takes
+    /// unknown: nested too deep
+    STACK: usize = 360 << 10;
+    /// brackets that are open at once in a command
+    /// unknown
+    OPEN: usize = 64;
+    /// words in a row that each put what follows into a command of their own (`time`, `coproc`, `f()`)
+    /// unknown
+    RUN: usize = 64;
+    /// such words in one command behind others
+    /// unknown
+    RUNS: usize = 256;
+    /// brackets that follow each other within one word
+    /// unknown
+    CHAIN: usize = 200;
+    /// values that one variable is followed with
+    /// its value is unknown
+    VALUES: usize = 16;
+    /// combinations of values that one command is followed with
+    /// the values are unknown
+    WORLDS: usize = 32;
+    /// characters of a variable's values
+    /// its value is unknown
+    VALUE: usize = 8192;
+    /// characters of a word of a command
+    /// it is unknown
+    WORD: usize = 128 << 10;
+    /// words that one word of a command becomes by its braces
+    /// they are unknown
+    FIELDS: usize = 256;
+    /// numbers of a range in braces
+    /// they are unknown
+    RANGE: usize = 200;
+    /// braces in braces
+    /// they are unknown
+    BRACES: usize = 16;
+    /// characters that a pattern is taken off from
+    /// the value is unknown
+    STRIPPED: usize = 512;
+    /// characters in which `*` is replaced, and of a pattern that is followed
+    /// the value is unknown
+    REPLACED: usize = 64;
+    /// characters in which a text is replaced
+    /// the value is unknown
+    REPLACED_TEXT: usize = 4096;
+    /// bytes of a directory that `cd` goes to
+    /// the directory is unknown
+    DIRECTORY: usize = 1024;
+    /// directories that `pushd` keeps
+    /// where `popd` leads is unknown
+    PUSHED: usize = 64;
+    /// wrappers in front of a command whose output is followed
+    /// what it prints is unknown
+    WRAPPED: usize = 8;
+    /// functions that call functions
+    /// unknown
+    CALLS: usize = 16;
+    /// programs that run programs (`env env env`)
+    /// unknown
+    WRAPPERS: usize = 24;
+    /// items of a list that a command is run for one by one (`xargs -I`)
+    /// the item is unknown
+    ITEMS: usize = 32;
+    /// bytes of a path
+    /// it is no path: the system refuses it as well
+    PATH_MAX: usize = 4096;
+    /// bytes of a name
+    /// it is no file's name: the system refuses it as well
+    NAME_MAX: usize = 256;
+    /// bytes of a text in an inline program
+    /// the rest of it is unknown
+    TEXT: usize = 2048;
+    /// values that an expression of an inline program may have
+    /// it is unknown
+    ANY: usize = 16;
+    /// elements of a list in an inline program
+    /// the rest of them is unknown
+    ELEMENTS: usize = 256;
+    /// lists in lists of an inline program
+    /// they are unknown
+    NESTED_LISTS: u8 = 4;
+    /// bytes of a name in an inline program
+    /// it is unknown
+    NAME: usize = 160;
+    /// texts with code in texts with code
+    /// the program is unknown
+    QUOTED_CODE: u8 = 16;
+    /// brackets in brackets of an inline program
+    /// the program is unknown
+    CODE_DEPTH: u16 = 60;
+    /// inline programs in inline programs
+    /// the program is unknown
+    CODE_NEST: u8 = 4;
+    /// globs of the Grep tool
+    /// the whole tree is read; what the globs name anywhere below
+    GREP_GLOBS: usize = 64;
+    /// bytes of the Grep tool's globs
+    /// the whole tree is read
+    GREP_BYTES: usize = 1 << 10;
+    /// files that the Grep tool's globs name
+    /// the whole tree is read; what the globs name anywhere below
+    GREP_FILES: usize = 500;
+    /// bytes of a compiled regular expression of a search (`find -regex`, fd)
+    /// it may match anything
+    EXPRESSION: usize = 1 << 18;
+    /// bytes of an archive that is looked into
+    /// it may hold anything: a possible write of the directory
+    ARCHIVE: u64 = 4 << 20;
+    /// bytes that an archive becomes
+    /// it may hold anything: a possible write of the directory
+    ARCHIVE_CONTENT: usize = 8 << 20;
+    /// names in an archive
+    /// it may hold anything: a possible write of the directory
+    ARCHIVE_NAMES: usize = 20_000;
+}
+
+caps! {
+    /// effects of one call
+    Effects = 4000;
+    /// bytes of the paths of a call's effects
+    EffectBytes = 4 << 20;
+    /// symlinks that one path goes through
+    Links = 40;
+    /// looks at symlinks
+    LinkLooks = 1500;
+    /// bytes of a command, or of a text that it runs
+    Text = 64 << 10;
+    /// separators and redirections in a command
+    Marks = 6000;
+    /// program calls in one call
+    Commands = 1000;
+    /// statements in one call; those of a function count each time
+    Steps = 6000;
+    /// redirections of one command
+    Redirects = 200;
+    /// levels of shells in shells
+    Depth = 32;
+    /// values of one list that a loop runs for
+    Loop = 256;
+    /// names in arithmetic
+    Names = 64;
+    /// items on standard input
+    Fed = 500;
+    /// rows of items for parallel
+    Rows = 32;
+    /// lists of items for parallel
+    Lists = 8;
+    /// decoded texts
+    Decoded = 64;
+    /// effects of one inline program
+    CodeEffects = 400;
+    /// paths in a program text that is only searched for them
+    Literals = 200;
+    /// values of an operand in an inline program
+    CodeValues = 300;
+    /// keys of one table in an inline program
+    Keys = 256;
+    /// texts that the lines of a script run
+    Scripts = 200;
+    /// values in a tool's input
+    Leaves = 2000;
+    /// changes that are compared with what guards this machine
+    Compared = 500;
+    /// files that guard this machine
+    Guards = 256;
+    /// bytes of files that settle what a call does
+    Content = 16 << 20;
+    /// bytes of a patch
+    Patch = 1 << 20;
+    /// bytes of git's index
+    Index = 8 << 20;
+    /// bytes of a list of what git ignores
+    Ignored = 64 << 10;
+    /// links in a directory that a search follows
+    Linked = 512;
+    /// names that one search asks for
+    Asked = 64;
+}
+
+impl Cap {
+    /// Are so many within it? If not, that is noted: the analysis ends with an unknown effect.
+    pub fn holds(self, count: usize) -> bool {
+        let holds = count <= self.most();
+        if !holds {
+            self.reached();
+        }
+        holds
+    }
+
+    /// There is more than it admits.
+    #[cold]
+    pub fn reached(self) {
+        BUDGET.with(|budget| budget.reached.set(budget.reached.get() | 1 << self as u32));
+    }
+
+    /// The first ones of a list, as many as it admits.
+    pub fn first<T>(self, items: &[T]) -> &[T] {
+        if self.holds(items.len()) { items } else { &items[..self.most()] }
+    }
+
+    /// Why something is unknown, for people.
+    pub fn why(self) -> String {
+        format!("more than {} {}", thousands(self.most() as u64), self.what())
+    }
+}
+
+/// The caps that were reached since the event began, or since they were last asked for.
+pub fn reached() -> Vec<Cap> {
+    let bits = BUDGET.with(|budget| budget.reached.replace(0));
+    if bits == 0 {
+        return Vec::new();
+    }
+    Cap::ALL.iter().copied().filter(|cap| bits >> *cap as u32 & 1 == 1).collect()
+}
+
+/// `4,000`, for people.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
 
 /// Steps between two looks at the clock, some nanoseconds each.
 const SLICE: usize = 1 << 16;
@@ -149,6 +440,8 @@ struct Budget {
     shares: Cell<[Share; STAGES.len()]>,
     /// The processor's time when the clock was last looked at in this stage.
     seen: Cell<Option<Duration>>,
+    /// The caps that were reached, a bit for each.
+    reached: Cell<u128>,
 }
 
 const STAGES: [Stage; 4] = [Stage::Idle, Stage::Analysis, Stage::Rules, Stage::Project];
@@ -163,6 +456,7 @@ thread_local! {
             share: Cell::new(Share::of(Stage::Idle)),
             shares: Cell::new(SHARES),
             seen: Cell::new(None),
+            reached: Cell::new(0),
         }
     };
 }
@@ -232,6 +526,7 @@ impl Budget {
 pub fn begin() {
     BUDGET.with(|budget| {
         budget.shares.set(SHARES);
+        budget.reached.set(0);
         budget.load(Share::of(Stage::Analysis), Stage::Analysis);
     });
 }

@@ -1,11 +1,7 @@
 //! Which files an archive holds, as far as a bounded look tells: tar, also with gzip, and zip.
 
-/// How much of an archive is read.
-pub const MAX_BYTES: u64 = 4 << 20;
-/// How much it may become.
-const MAX_CONTENT: usize = 8 << 20;
-/// How many names are listed.
-const MAX_NAMES: usize = 20_000;
+use crate::limits;
+
 /// The size of a block of tar.
 const BLOCK: usize = 512;
 
@@ -18,7 +14,7 @@ pub fn names(bytes: &[u8]) -> (Vec<String>, bool) {
         Some([b'P', b'K', ..]) => (of_zip(bytes), true),
         _ => (of_tar(bytes), true),
     };
-    let whole = whole && names.len() < MAX_NAMES;
+    let whole = whole && names.len() < limits::ARCHIVE_NAMES;
     (names, whole)
 }
 
@@ -34,7 +30,7 @@ fn unzipped(bytes: &[u8]) -> Option<(Vec<u8>, bool)> {
     }
     at += usize::from(flags & 2);
     let deflated = bytes.get(at..)?;
-    match miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, MAX_CONTENT) {
+    match miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, limits::ARCHIVE_CONTENT) {
         Ok(content) => Some((content, true)),
         // What came out before the limit still names files.
         Err(stopped) => Some((stopped.output, false)),
@@ -52,7 +48,7 @@ fn of_tar(bytes: &[u8]) -> Vec<String> {
     while let Some(head) = bytes.get(at..at + BLOCK) {
         let size = text(&head[124..136]);
         let Ok(size) = usize::from_str_radix(size.trim(), 8) else { break };
-        if head[0] == 0 || names.len() >= MAX_NAMES {
+        if head[0] == 0 || names.len() >= limits::ARCHIVE_NAMES {
             break;
         }
         let content = bytes.get(at + BLOCK..at + BLOCK + size).unwrap_or_default();
@@ -91,7 +87,7 @@ fn of_zip(bytes: &[u8]) -> Vec<String> {
         let Some(name) = bytes.get(at + 46..at + 46 + len) else { break };
         names.push(String::from_utf8_lossy(name).into_owned());
         from = at + 46 + len;
-        if names.len() >= MAX_NAMES {
+        if names.len() >= limits::ARCHIVE_NAMES {
             break;
         }
     }

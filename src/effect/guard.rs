@@ -12,18 +12,8 @@ use super::path::{self, split};
 use super::value::{Emitter, Spot, Value};
 use super::{Effect, Extent, Grade, Place, Source, SubCommand, Target, Word, look};
 use crate::files;
+use crate::limits::{self, Cap};
 use crate::rule::glob;
-
-/// How many files below guarded directories are compared.
-const MAX_FILES: usize = 256;
-/// How deep below guarded directories.
-const MAX_DEPTH: usize = 3;
-/// How many effects of one call are compared with the guarded files.
-const MAX_COMPARED: usize = 500;
-/// How much one call may have read to settle what it does, in bytes.
-const MAX_READ: u64 = 16 << 20;
-/// How much of two programs is compared.
-const HEAD: u64 = 64 << 10;
 
 /// The program's own name.
 pub const NAME: &str = "hookctl";
@@ -87,6 +77,14 @@ pub struct Found {
 }
 
 type Id = (u64, u64);
+
+/// The guarded files that are there.
+#[derive(Debug, Default)]
+pub struct Guards {
+    files: Vec<Found>,
+    /// Paths below which there are more than were looked at.
+    cut: Vec<String>,
+}
 
 /// How many names the file has.
 #[cfg(unix)]
@@ -190,19 +188,19 @@ impl Place {
         })
     }
 
-    /// The guarded files that are there, and whether these are all.
-    fn guarded_files(&self) -> (Vec<Found>, bool) {
+    /// The guarded files that are there.
+    fn guarded_files(&self) -> Guards {
         let mut out: Vec<Found> = Vec::new();
-        let mut whole = true;
+        let mut cut: Vec<String> = Vec::new();
         let moved = self.guarded.moved.iter().map(|(dir, _)| dir.clone());
         let mut todo: VecDeque<(String, usize)> =
             self.guarded_paths().into_iter().chain(moved).map(|path| (path, 0)).collect();
         // Most agents are not there: one look settles all of their files.
         let mut there: HashMap<String, bool> = HashMap::new();
         while let Some((path, depth)) = todo.pop_front() {
-            if out.len() >= MAX_FILES {
-                whole = false;
-                break;
+            if out.len() >= Cap::Guards.most() {
+                cut.push(path);
+                continue;
             }
             let dir = split(&path).0;
             let known = there.get(dir).copied();
@@ -216,13 +214,15 @@ impl Place {
             let Ok(meta) = fs::symlink_metadata(&path) else { continue };
             // A link guards by what it leads to.
             let meta = fs::metadata(&path).unwrap_or(meta);
-            if meta.is_dir() && depth >= MAX_DEPTH {
-                whole = false;
+            if meta.is_dir() && depth >= limits::GUARD_DEPTH {
+                cut.push(path.clone());
             } else if meta.is_dir() {
                 let names = fs::read_dir(&path).into_iter().flatten().flatten();
                 let mut names = names.filter_map(|one| one.file_name().into_string().ok());
-                let first: Vec<String> = names.by_ref().take(MAX_FILES).collect();
-                whole &= names.next().is_none();
+                let first: Vec<String> = names.by_ref().take(Cap::Guards.most()).collect();
+                if names.next().is_some() {
+                    cut.push(path.clone());
+                }
                 todo.extend(first.into_iter().map(|name| (format!("{path}/{name}"), depth + 1)));
             }
             let path = self.own_name(&path).unwrap_or(path);
@@ -230,7 +230,7 @@ impl Place {
                 out.push(Found { path, id: id(&meta).filter(|_| meta.is_file()) });
             }
         }
-        (out, whole)
+        Guards { files: out, cut }
     }
 }
 
@@ -239,17 +239,23 @@ impl Emitter<'_> {
     pub fn content(&mut self, path: &str, most: u64) -> Option<Vec<u8>> {
         let bytes = files::read(path.as_ref(), most).ok()?;
         self.read += bytes.len() as u64;
-        if self.read > MAX_READ {
-            self.unknown("more files to look into than are read", 0..0);
-            return None;
+        Cap::Content.holds(self.read as usize).then_some(bytes)
+    }
+
+    /// The same, where one that is too large leaves an unknown effect.
+    pub fn whole(&mut self, path: &str, most: Cap) -> Option<Vec<u8>> {
+        let content = self.content(path, most.most() as u64);
+        if content.is_none() {
+            let large = |meta: Metadata| meta.is_file() && meta.len() > most.most() as u64;
+            most.holds(most.most() + usize::from(fs::metadata(path).is_ok_and(large)));
         }
-        Some(bytes)
+        content
     }
 
     /// The guarded files that are there, looked up once.
-    fn guards(&mut self) -> &[Found] {
+    fn guards(&mut self) -> &Guards {
         let place = self.place;
-        &self.guards.get_or_insert_with(|| place.guarded_files()).0
+        self.guards.get_or_insert_with(|| place.guarded_files())
     }
 
     /// Could something guarded lie in that directory?
@@ -258,15 +264,20 @@ impl Emitter<'_> {
             && (self.place.may_hold(&dir.lexical) || self.place.may_hold(&dir.resolved))
     }
 
-    /// The guarded files that are there, at or below a directory.
-    pub fn guards_below(&mut self, dir: &Target) -> Vec<String> {
+    /// The guarded files that are there, at or below a directory. Where there may be more of them, that is
+    /// not understood if they may be changed.
+    pub fn guards_below(&mut self, dir: &Target, changes: bool) -> Vec<String> {
         let (lexical, resolved) = (dir.lexical.as_str(), dir.resolved.as_str());
         if !self.may_guard(dir) {
             return Vec::new();
         }
         let within =
             |path: &str| [lexical, resolved].iter().any(|dir| path == *dir || is_below(path, dir));
-        let paths = self.guards().iter().map(|found| found.path.clone());
+        let guards = self.guards();
+        if changes && guards.cut.iter().any(|path| within(path)) {
+            Cap::Guards.reached();
+        }
+        let paths = guards.files.iter().map(|found| found.path.clone());
         paths.filter(|path| within(path)).collect()
     }
 
@@ -346,7 +357,7 @@ impl Emitter<'_> {
     /// What a glob for everything in a directory takes along: what is hidden, or what is not.
     pub fn emptied(&mut self, dir: &Target, hidden: bool, span: &std::ops::Range<usize>) {
         let all = shows_hidden(&self.analysis.commands);
-        for path in self.guards_below(dir) {
+        for path in self.guards_below(dir, true) {
             let is_hidden = [&dir.lexical, &dir.resolved].iter().any(|dir| {
                 path.strip_prefix(dir.trim_end_matches('/'))
                     .is_some_and(|rest| rest.starts_with("/."))
@@ -450,9 +461,8 @@ impl Emitter<'_> {
             }
             let Some(target) = effect.path.clone() else { continue };
             let (word, extent) = (effect.word, target.extent);
-            compared += 1;
-            if compared > MAX_COMPARED {
-                self.unknown("more changes than are compared with what guards this machine", 0..0);
+            compared += usize::from((word, extent) != (Word::Delete, Extent::Exact));
+            if !Cap::Compared.holds(compared) {
                 break;
             }
             let names = match (word, extent) {
@@ -462,7 +472,7 @@ impl Emitter<'_> {
                         && target.resolved != self.place.home
                         && !is_below(&self.place.home, &target.resolved) =>
                 {
-                    self.guards_below(&target)
+                    self.guards_below(&target, true)
                 }
                 (Word::Write | Word::Permission, Extent::Exact) => {
                     self.same_file(&target.resolved).into_iter().collect()
@@ -531,10 +541,10 @@ impl Emitter<'_> {
             return Some(self.own_place());
         }
         let same = |found: &&Found| found.id == Some(own);
-        let found = self.guards().iter().find(same).map(|found| found.path.clone());
-        let whole = self.guards.as_ref().is_some_and(|(_, whole)| *whole);
-        if found.is_none() && !whole && links(&meta) > 1 {
-            self.unknown("more files that guard this machine than are compared", 0..0);
+        let guards = self.guards();
+        let found = guards.files.iter().find(same).map(|found| found.path.clone());
+        if found.is_none() && !guards.cut.is_empty() && links(&meta) > 1 {
+            Cap::Guards.reached();
         }
         found
     }
@@ -547,7 +557,7 @@ impl Emitter<'_> {
             return false;
         }
         let mut at = path.to_string();
-        for _ in 0..8 {
+        for _ in 0..=self.copies.len() {
             if named(&at) {
                 return true;
             }
@@ -568,7 +578,7 @@ impl Emitter<'_> {
         let Some(dirs) = self.place.env.and_then(|env| env("PATH")) else { return false };
         let found = dirs
             .split(':')
-            .take(32)
+            .take_while(|_| limits::look())
             .map(|dir| path::join(dir, name))
             .find(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()));
         found.is_some_and(|path| {
@@ -595,7 +605,7 @@ fn is_copy(path: &str) -> bool {
     if own_program().is_none_or(|own| own.len() != len) {
         return false;
     }
-    let head = |path: &std::path::Path| files::head(path, HEAD).ok();
+    let head = |path: &std::path::Path| files::head(path, limits::HEAD).ok();
     let own = std::env::current_exe().ok().and_then(|own| head(&own));
     own.is_some() && own == head(path.as_ref())
 }

@@ -1,9 +1,7 @@
 //! Which files a patch changes, by its headers: unified diffs, git's, and those of apply_patch.
 
 use super::path::split;
-
-/// How many files of one patch are listed.
-const MAX_FILES: usize = 200;
+use crate::limits;
 
 /// The files that the text names, each once; `strip` = how many leading directories go, None = what
 /// either reading gives.
@@ -12,7 +10,7 @@ pub fn files(text: &str, strip: Option<usize>) -> Vec<String> {
     let mut add = |path: &str| {
         if !path.is_empty()
             && path != "/dev/null"
-            && out.len() < MAX_FILES
+            && limits::step(out.len())
             && !out.iter().any(|p| p == path)
         {
             out.push(path.to_string());

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 
 use super::{Extent, Target, windows};
-use crate::limits;
+use crate::limits::{self, Cap};
 
 /// An absolute path without `.`, `..`, `//` and trailing slash, without looking at the disk.
 pub fn normalise(path: &str) -> String {
@@ -94,8 +94,6 @@ pub struct Resolver {
     /// What the disk said: where a link leads, and whether nothing is there.
     seen: HashMap<String, (Option<String>, bool)>,
     looks: usize,
-    /// The cap was reached: `resolved` can no longer be trusted.
-    pub exhausted: bool,
 }
 
 impl Resolver {
@@ -122,7 +120,6 @@ impl Resolver {
             return known.clone();
         }
         if !self.may_look() {
-            self.exhausted = true;
             return None;
         }
         // Not Unicode: the link cannot be followed as text, its own name stays.
@@ -139,7 +136,7 @@ impl Resolver {
 
     fn may_look(&mut self) -> bool {
         self.looks += 1;
-        self.looks <= limits::LINK_LOOKS && limits::look()
+        Cap::LinkLooks.holds(self.looks) && limits::look()
     }
 
     /// Does the path exist as a directory (links followed)?
@@ -173,7 +170,6 @@ impl Resolver {
             done.push_str(&part);
             // What is known of it is looked up by all of it.
             if done.len() > 256 && !limits::step(done.len() / 8) {
-                self.exhausted = true;
                 break;
             }
             let target = match magic(&done, cwd) {
@@ -182,8 +178,7 @@ impl Resolver {
             };
             if let Some(target) = target {
                 links += 1;
-                if links > limits::LINKS {
-                    self.exhausted = true;
+                if !Cap::Links.holds(links) {
                     break;
                 }
                 if target.starts_with('/') {
@@ -254,6 +249,6 @@ mod tests {
         resolver.link("/nowhere/a", "b");
         resolver.link("/nowhere/b", "a");
         resolver.resolve("/nowhere/a/x", "/");
-        assert!(resolver.exhausted);
+        assert_eq!(limits::reached(), [Cap::Links]);
     }
 }

@@ -43,32 +43,12 @@ use shuck_parser::parser::{Parser, ShellDialect};
 use self::state::{Held, Key, State};
 use super::value::{Emitter, Printer, Value};
 use super::{Analysis, Grade, Place, Source, SubCommand, Word};
-use crate::limits;
+use crate::limits::{self, Cap};
 
 /// The option of `shopt` that lets a script use aliases; here they always may be in use.
 const ALIASES: &str = "expand_aliases";
-/// How much text is looked at.
-pub const MAX_TEXT: usize = 64 * 1024;
-/// How many program calls are followed.
-const MAX_COMMANDS: usize = 1000;
-/// How many statements are walked (a function's body counts at every call).
-const MAX_STEPS: usize = 6000;
 /// What one of them costs of the event's budget.
 const STEP: usize = 256;
-/// How many separators and redirections a text may hold: a line of a program holds a few.
-const MAX_MARKS: usize = 6000;
-/// How many redirections of one command are followed.
-const MAX_REDIRECTS: usize = 200;
-/// Up to what length a text that bash does not understand is read as zsh's.
-const MAX_RETRY: usize = 8 * 1024;
-/// How deep shells in shells go.
-const MAX_DEPTH: usize = 32;
-/// How much stack the walk may use before a nested parse: the parser takes up to 1.5 MiB more,
-/// and the smallest stack it runs on (a test's thread) has 2 MiB.
-const MAX_STACK: usize = 360 * 1024;
-/// How many combinations of loop values are followed for one command.
-const MAX_WORLDS: usize = 32;
-
 /// What a command reads from standard input.
 #[derive(Debug, Clone)]
 enum Feed {
@@ -104,6 +84,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         fixed: None,
         state: State::default(),
         choice: Vec::new(),
+        blurred: false,
         feed: Feed::None,
         before: None,
         parent: None,
@@ -136,9 +117,6 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
     let cwd = walker.out.cwd.clone();
     walker.state.set(Key::Cwd, Some(Held::Cwd(cwd)));
     let cut = cut(text);
-    if cut.len() < text.len() {
-        walker.out.unknown("the command is longer than what is looked at", cut.len()..text.len());
-    }
     walker.text(cut);
     walker.traps();
     walker.out.finish()
@@ -146,7 +124,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
 
 /// The part that is looked at: whole lines, where there are any.
 fn cut(text: &str) -> &str {
-    let mut end = text.len().min(MAX_TEXT);
+    let mut end = text.len().min(Cap::Text.most());
     let mut marks = 0;
     let mut before = 0;
     for (at, byte) in text.bytes().take(end).enumerate() {
@@ -156,7 +134,7 @@ fn cut(text: &str) -> &str {
             b'(' if before == b'$' => 4,
             _ => 0,
         };
-        if marks > MAX_MARKS {
+        if !Cap::Marks.holds(marks) {
             end = at;
             break;
         }
@@ -165,6 +143,8 @@ fn cut(text: &str) -> &str {
     if end == text.len() {
         return text;
     }
+    // What is cut off is loud.
+    Cap::Text.holds(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -188,6 +168,8 @@ struct Walker<'a> {
     state: State,
     /// Which of its values each variable with several has: name, index, count.
     choice: Vec<(String, usize, usize)>,
+    /// A variable with several values is taken for one that nobody knows.
+    blurred: bool,
     feed: Feed,
     /// The same before the redirections of the command at hand, until its words are expanded.
     before: Option<Feed>,
@@ -280,9 +262,9 @@ impl Walker<'_> {
             return false;
         }
         self.steps += 1;
-        if self.steps > MAX_STEPS {
-            self.stop("more than 6,000 steps");
-        } else if here().abs_diff(self.anchor) > MAX_STACK {
+        if !Cap::Steps.holds(self.steps) {
+            self.stopped = true;
+        } else if here().abs_diff(self.anchor) > limits::STACK {
             self.stop("nested too deep");
         } else if !limits::step(STEP) {
             self.stop(limits::spent().map_or("", limits::Spent::why));
@@ -307,7 +289,7 @@ impl Walker<'_> {
             true => Parser::with_dialect(read, ShellDialect::Zsh).parse(),
             false => Parser::new(read).parse(),
         };
-        if !result.is_ok() && text.len() <= MAX_RETRY {
+        if !result.is_ok() && text.len() <= limits::RETRY {
             // The agent's shell may as well be zsh.
             let dialect = if self.zsh { ShellDialect::Bash } else { ShellDialect::Zsh };
             let other = Parser::with_dialect(read, dialect).parse();
@@ -345,12 +327,7 @@ impl Walker<'_> {
 
     /// Walks shell text that a command runs.
     fn nested(&mut self, text: &str, span: Range<usize>, parent: Option<usize>) {
-        if self.depth >= MAX_DEPTH {
-            self.out.command = parent;
-            self.out.unknown("nested deeper than 32", span);
-            return;
-        }
-        if !self.room() {
+        if !Cap::Depth.holds(self.depth + 1) || !self.room() {
             return;
         }
         self.depth += 1;
@@ -363,9 +340,6 @@ impl Walker<'_> {
             self.out.command = parent;
             let span = self.fixed.clone().unwrap_or_default();
             self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
-        }
-        if part.len() < text.len() {
-            self.out.unknown("nested text longer than what is looked at", 0..0);
         }
         self.text(part);
         self.computed -= 1;
@@ -390,8 +364,8 @@ impl Walker<'_> {
             twin.quoted = true;
             command.quoted = true;
         }
-        if self.out.analysis.commands.len() >= MAX_COMMANDS {
-            self.stop("more than 1,000 commands");
+        if !Cap::Commands.holds(self.out.analysis.commands.len() + 1) {
+            self.stopped = true;
             return None;
         }
         self.out.analysis.commands.push(command);

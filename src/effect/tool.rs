@@ -9,6 +9,7 @@ use super::program::code;
 use super::value::{Emitter, Value};
 use super::{Analysis, Extent, Grade, Place, Source, Word, path, shell};
 use crate::event::Event;
+use crate::limits::{self, Cap};
 
 mod grep;
 
@@ -114,9 +115,6 @@ const WRITERS: &[&str] = &[
     "upload",
     "write",
 ];
-
-/// How many strings of an input are looked at.
-const MAX_LEAVES: usize = 2000;
 
 /// The effects of a tool call.
 pub fn analyse(event: &Event, place: &Place) -> Analysis {
@@ -421,7 +419,7 @@ fn shaped(path: &str) -> bool {
     (path.starts_with('/') && !path.starts_with("//")
         || ["~/", "./", "../"].iter().any(|start| path.starts_with(start))
         || path == "~")
-        && path.len() < 4096
+        && path.len() < limits::PATH_MAX
         && !path.contains('\n')
 }
 
@@ -431,8 +429,7 @@ fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
     let mut count = 0;
     while let Some(json) = todo.pop() {
         count += 1;
-        if count > MAX_LEAVES {
-            out.unknown("an input with more strings than are looked at", 0..0);
+        if !Cap::Leaves.holds(count) {
             return;
         }
         match json {

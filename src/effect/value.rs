@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::look;
 use super::path::{self, Resolver};
 use super::{Analysis, Arg, Effect, Extent, Grade, Place, Source, Target, Word, windows};
-use crate::limits;
+use crate::limits::{self, Cap};
 
 /// Stands in computed text for a part that is known only at run time (no shell knows this character).
 pub const BLANK: char = '\u{10fffe}';
@@ -145,9 +145,8 @@ pub struct Emitter<'a> {
     pub copies: std::collections::HashMap<String, String>,
     /// How much of files was read to settle what the call does.
     pub(super) read: u64,
-    /// The guarded files that are there, once they were looked up, and whether these are all.
-    pub(super) guards: Option<(Vec<super::guard::Found>, bool)>,
-    noted: bool,
+    /// The guarded files that are there, once they were looked up.
+    pub(super) guards: Option<super::guard::Guards>,
     /// Bytes of the paths of all effects.
     bytes: usize,
     /// There were more effects than are listed.
@@ -170,7 +169,6 @@ impl<'a> Emitter<'a> {
             copies: std::collections::HashMap::new(),
             read: 0,
             guards: None,
-            noted: false,
             bytes: 0,
             full: false,
         }
@@ -186,7 +184,7 @@ impl<'a> Emitter<'a> {
     /// That directory gets what the call fetches.
     pub fn fetch_into(&mut self, dir: &Value) {
         if let Spot::At(target) = self.spot(dir, Extent::Tree, true)
-            && self.fetched.len() < 20
+            && !self.fetched.contains(&target.resolved)
         {
             self.fetched.push(target.resolved);
         }
@@ -210,7 +208,8 @@ impl<'a> Emitter<'a> {
         let command = self.command;
         self.bytes +=
             path.as_ref().map_or(0, |target| target.lexical.len() + target.resolved.len());
-        if self.analysis.effects.len() >= limits::EFFECTS || self.bytes > limits::EFFECT_BYTES {
+        let room = Cap::Effects.holds(self.analysis.effects.len() + 1);
+        if !room || !Cap::EffectBytes.holds(self.bytes) {
             self.full = true;
             return;
         }
@@ -225,30 +224,25 @@ impl<'a> Emitter<'a> {
 
     /// Tells people why, once.
     pub fn note(&mut self, why: &str) {
-        if !self.analysis.notes.iter().any(|n| n == why) && self.analysis.notes.len() < 20 {
+        if !self.analysis.notes.iter().any(|n| n == why)
+            && self.analysis.notes.len() < limits::NOTES
+        {
             self.analysis.notes.push(why.to_string());
         }
     }
 
-    /// The paths were asked for so often, or lead in so many circles, that links may be missed.
+    /// What a cap or a spent budget has kept from being seen is not understood.
     pub fn finish(mut self) -> Analysis {
         self.settle();
         self.fit_spans();
-        if self.full {
-            // The last one makes room: what is not listed is not understood.
-            self.analysis.effects.truncate(limits::EFFECTS - 1);
-            self.command = None;
-            self.unknown("more than 4,000 effects, or too long ones", 0..0);
-            return self.analysis;
-        }
-        if let Some(spent) = limits::spent() {
-            self.command = None;
-            self.unknown(spent.why(), 0..0);
-        }
-        if self.resolver.exhausted && !self.noted {
-            self.noted = true;
-            self.command = None;
-            self.unknown("too many symlinks or paths to follow", 0..0);
+        self.command = None;
+        let caps = limits::reached().into_iter().map(Cap::why);
+        let why: Vec<String> = caps.chain(limits::spent().map(|s| s.why().to_string())).collect();
+        // The last ones make room.
+        self.analysis.effects.truncate(Cap::Effects.most().saturating_sub(why.len()));
+        (self.full, self.bytes) = (false, 0);
+        for why in why {
+            self.unknown(&why, 0..0);
         }
         self.analysis
     }
@@ -473,7 +467,11 @@ impl<'a> Emitter<'a> {
 
 /// Does a word look like a path? Used for programs that no table describes.
 pub fn looks_like_path(text: &str) -> bool {
-    if text.is_empty() || text.contains("://") || text.len() > 4096 || text.contains('\n') {
+    if text.is_empty()
+        || text.contains("://")
+        || text.len() > limits::PATH_MAX
+        || text.contains('\n')
+    {
         return false;
     }
     if text.contains('/') || text.starts_with('~') || text == "." || text == ".." {

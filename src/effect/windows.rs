@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::path::has_glob;
 use super::value::Value;
+use crate::limits;
 
 /// Drives with more than one letter: PowerShell's own.
 const PROVIDERS: &[&str] = &["HKLM:", "HKCU:", "HKCR:", "HKU:", "HKCC:", "CERT:", "WSMAN:"];
@@ -180,7 +181,7 @@ pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
 /// of backslashes, with its suffix.
 pub fn program(word: &str) -> Option<String> {
     let upper = |b: u8| b.is_ascii_uppercase() || b == b'\\' || b == b'.';
-    if !word.bytes().any(upper) || word.len() > 4096 {
+    if !word.bytes().any(upper) || word.len() > limits::PATH_MAX {
         return None;
     }
     let base = word.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();

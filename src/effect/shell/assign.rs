@@ -8,9 +8,7 @@ use super::word::{Atom, Quote};
 use crate::effect::program;
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
-
-/// How many characters of a variable are kept: text that doubles in a row of assignments is bounded.
-const MAX_VALUE: usize = 8192;
+use crate::limits;
 
 /// Names whose value is a program or shell text.
 const EXECUTABLE: &[&str] = &[
@@ -245,7 +243,7 @@ pub fn arithmetic_names(text: &str) -> Vec<String> {
         return names;
     }
     for part in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
-        if part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && names.len() < 50 {
+        if part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             names.push(part.to_string());
         }
     }
@@ -371,7 +369,7 @@ impl Walker<'_> {
                 _ => unknown_var(),
             };
         }
-        if values.iter().flatten().map(Vec::len).sum::<usize>() > MAX_VALUE {
+        if values.iter().flatten().map(Vec::len).sum::<usize>() > limits::VALUE {
             values = unknown_var();
         }
         let plain = values.first().and_then(|v| v.first()).map(|row| super::word::value(row, 0..0));

@@ -1,6 +1,7 @@
 //! Brace expansion: `{a,b}`, `{1..5}`, nested and side by side, up to a cap.
 
-use super::word::{Atom, MAX_FIELDS, Quote, quoted};
+use super::word::{Atom, Quote, quoted};
+use crate::limits;
 
 /// Brace expansion; None = too many.
 pub fn braces(row: &[Atom]) -> Option<Vec<Vec<Atom>>> {
@@ -18,7 +19,7 @@ pub fn braces(row: &[Atom]) -> Option<Vec<Vec<Atom>>> {
             _ => {}
         }
     }
-    let mut budget = MAX_FIELDS;
+    let mut budget = limits::FIELDS;
     product(row, &close, 0, row.len(), &mut budget, 0)
 }
 
@@ -31,7 +32,7 @@ fn product(
     budget: &mut usize,
     depth: usize,
 ) -> Option<Vec<Vec<Atom>>> {
-    if depth > 16 {
+    if depth > limits::BRACES {
         return None;
     }
     let mut done: Vec<Vec<Atom>> = vec![Vec::new()];
@@ -124,7 +125,7 @@ fn sequence(text: &str) -> Option<Option<Vec<Vec<Atom>>>> {
         }
     };
     let step = step.unsigned_abs().max(1);
-    if from.abs_diff(to) / step > 200 {
+    if from.abs_diff(to) / step > limits::RANGE as u64 {
         return Some(None);
     }
     let width = if letters {

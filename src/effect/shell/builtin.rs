@@ -9,6 +9,7 @@ use super::word::{Atom, quoted, value};
 use crate::effect::program::{self, Next};
 use crate::effect::value::{BLANK, Spot, Value};
 use crate::effect::{Extent, Grade};
+use crate::limits;
 
 impl Walker<'_> {
     /// Builtins that change what follows. True = nothing else is to be done.
@@ -176,20 +177,16 @@ impl Walker<'_> {
                     let name = text.plain().unwrap_or_default().to_string();
                     let later = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
                         && self.state.get(&Key::Function(name)).is_none();
-                    let room = self.traps.len() < 20;
                     // It runs at the end, with the values and in the directory of the end, and maybe
                     // before.
-                    if room {
-                        let again = later || text.start().contains('$');
-                        self.traps.push((text.clone(), index, (!again).then(|| self.cwd())));
-                    }
-                    if !later || !room {
+                    let again = later || text.start().contains('$');
+                    self.traps.push((text.clone(), index, (!again).then(|| self.cwd())));
+                    if !later {
                         let (effects, commands) =
                             (self.out.analysis.effects.len(), self.out.analysis.commands.len());
                         self.script(&text, Vec::new(), index);
                         let unsure = |e: &crate::effect::Effect| e.grade == Grade::Unknown;
-                        if room
-                            && text.start().contains('$')
+                        if text.start().contains('$')
                             && !self.stopped
                             && self.out.analysis.effects[effects..].iter().any(unsure)
                         {
@@ -314,14 +311,16 @@ impl Walker<'_> {
         };
         if name == "pushd" {
             let mut stack = self.words(STACK).unwrap_or_default();
-            if stack.len() < 20 {
-                stack.push(row(&now));
+            stack.push(row(&now));
+            if stack.len() > limits::PUSHED {
+                // One of many: none of them is known.
+                stack = vec![row(&None); limits::PUSHED];
             }
             self.state.set(Key::Var(STACK.to_string()), Some(Held::Var(vec![stack])));
         }
         self.state.set(Key::Var("OLDPWD".to_string()), Some(Held::Var(vec![vec![row(&now)]])));
         // Nobody works deeper than that, and each `cd` would copy it.
-        let to = to.filter(|dir: &String| dir.len() <= 1024);
+        let to = to.filter(|dir: &String| dir.len() <= limits::DIRECTORY);
         self.state.set(Key::Cwd, Some(Held::Cwd(to)));
         if self.state.var("PWD").is_some() {
             self.state.set(Key::Var("PWD".to_string()), None);

@@ -12,6 +12,7 @@ use crate::effect::path::split;
 use crate::effect::program::{self, Call, Next, options, table};
 use crate::effect::value::{Printer, Spot, Value};
 use crate::effect::{Extent, Grade, Source, SubCommand, Word};
+use crate::limits;
 
 /// Directories whose programs are the system's own.
 const SYSTEM_DIRS: &[&str] = &[
@@ -23,9 +24,6 @@ const SYSTEM_DIRS: &[&str] = &[
     "/usr/local/sbin",
     "/opt/homebrew/bin",
 ];
-/// How deep functions call functions.
-const MAX_CALLS: usize = 16;
-
 impl Walker<'_> {
     /// A simple command, in every world.
     pub(super) fn simple(&mut self, simple: &SimpleCommand, stmt: &Stmt) {
@@ -466,7 +464,7 @@ impl Walker<'_> {
             }
             return;
         }
-        if self.calls.len() >= MAX_CALLS {
+        if self.calls.len() >= limits::CALLS {
             self.out.unknown("functions that call functions too deep", span.clone());
             return;
         }

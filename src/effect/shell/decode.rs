@@ -1,7 +1,7 @@
 //! Texts that plain commands make of plain arguments: `echo`, `printf`, `base64 -d`, `xxd -r -p`.
 
-use super::MAX_TEXT;
 use crate::effect::value::Value;
+use crate::limits::Cap;
 
 /// What `echo` prints, if no shell could print it otherwise.
 pub fn echo(args: &[Value]) -> Option<String> {
@@ -99,8 +99,11 @@ pub fn printf(args: &[Value]) -> Option<String> {
                 _ => return None,
             }
         }
-        if left.is_empty() || left.len() == before || text.len() > MAX_TEXT {
+        if left.is_empty() || left.len() == before {
             return Some(text);
+        }
+        if text.len() > Cap::Text.most() {
+            return None;
         }
     }
 }

@@ -3,21 +3,14 @@
 //! The parser counts how deep most things nest, and gives up; what it does not count is counted here. Quotes,
 //! comments and heredocs are not known yet, so all counts are of more than there is.
 
-/// How many brackets may be open at once.
-const MAX_OPEN: usize = 64;
-/// How many words in a row may each put what follows into a command of their own (`time`, `coproc`, `f()`).
-const MAX_RUN: usize = 64;
-/// How many such words a text may hold behind others.
-const MAX_RUNS: usize = 256;
-/// How many brackets may follow each other within one word: the parser looks at the rest of it at each.
-const MAX_CHAIN: usize = 200;
+use crate::limits;
 
 /// Why the text is not parsed, where it is not.
 pub(super) fn why_not(text: &str) -> Option<&'static str> {
     let bytes = text.as_bytes();
-    if nesting(bytes) > MAX_OPEN {
+    if nesting(bytes) > limits::OPEN {
         Some("brackets nested deeper than 64")
-    } else if memchr::memchr(b'(', bytes).is_some() && chain(bytes) > MAX_CHAIN {
+    } else if memchr::memchr(b'(', bytes).is_some() && chain(bytes) > limits::CHAIN {
         Some("more than 200 brackets in one word")
     } else if opens_run(bytes) && runs(text) {
         Some("commands nested deeper than 64")
@@ -87,7 +80,7 @@ fn runs(text: &str) -> bool {
     let mut run = Run { armed: true, ..Run::default() };
     for line in text.lines() {
         run.line(line);
-        if run.most > MAX_RUN || run.all > MAX_RUNS {
+        if run.most > limits::RUN || run.all > limits::RUNS {
             return true;
         }
     }

@@ -11,9 +11,7 @@ use super::Walker;
 use super::word::{Atom, Quote, number_var};
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
-
-/// How many names are followed from one expression.
-const MAX_NAMES: usize = 64;
+use crate::limits::Cap;
 
 /// Variables that are numbers: what is assigned to one is evaluated.
 const INTEGERS: &[&str] = &[
@@ -125,8 +123,8 @@ impl Walker<'_> {
                     list.push(more.to_string());
                 }
             }
-            if list.len() > MAX_NAMES {
-                return self.unseen("arithmetic on more names than are followed", span.clone());
+            if !Cap::Names.holds(list.len()) {
+                return;
             }
         }
     }

@@ -4,14 +4,15 @@
 use shuck_parser::parser::{Parser, ShellDialect};
 
 use super::super::Place;
-use super::{MAX_TEXT, analyse, deep};
+use super::{analyse, deep};
+use crate::limits::Cap;
 
 /// What ends every construct that can be open at the end of a text, and is a fault behind a whole one.
 const SENTINEL: &str = "\n)";
 
 /// Why a shell would not run all of this script; None where nothing speaks against it.
 pub fn fault(script: &str) -> Option<String> {
-    if plain(script) || script.len() > MAX_TEXT || deep::why_not(script).is_some() {
+    if plain(script) || script.len() > Cap::Text.most() || deep::why_not(script).is_some() {
         return None;
     }
     let parsed = Parser::new(script).parse();

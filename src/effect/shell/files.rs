@@ -6,9 +6,8 @@ use crate::effect::path::split;
 use crate::effect::program::{Call, Next};
 use crate::effect::value::{Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word, patch};
+use crate::limits::Cap;
 
-/// The largest patch that is looked into.
-const MAX_PATCH: u64 = 1 << 20;
 /// Agents, and packages that are agents.
 const AGENTS: &[&str] = &[
     "claude",
@@ -34,9 +33,6 @@ const RUNNERS: &[&str] = &["npx", "bunx", "pnpx", "pnpm", "npm", "yarn", "bun", 
 const HOMES: &[&str] = &["HOME", "USERPROFILE", "XDG_CONFIG_HOME", "APPDATA"];
 /// What runs a command as somebody else.
 const OTHERS: &[&str] = &["su", "sudo", "doas", "runuser", "gosu", "su-exec", "run0", "machinectl"];
-/// How many new names of files are remembered.
-const MAX_COPIES: usize = 200;
-
 /// `/proc/N/exe`, but of another process than the shell's own.
 fn is_of_a_process(path: &str) -> bool {
     let rest = path.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix("/exe"));
@@ -101,7 +97,7 @@ impl Walker<'_> {
             };
             let name = split(&from).1.to_string();
             for place in [to.resolved.clone(), format!("{}/{name}", to.resolved)] {
-                if place != from && self.out.copies.len() < MAX_COPIES {
+                if place != from {
                     self.out.copies.insert(place, from.clone());
                 }
             }
@@ -147,7 +143,7 @@ impl Walker<'_> {
         if let Some(held) = self.out.written.get(&target.resolved) {
             return held.clone();
         }
-        let bytes = self.out.content(&target.resolved, MAX_PATCH)?;
+        let bytes = self.out.whole(&target.resolved, Cap::Patch)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 

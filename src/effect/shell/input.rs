@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::assign::{Marked, marked};
 use super::decode;
 use super::produce::{lines_of, loose};
-use super::state::{Held, Key, MAX_VALUES, Var, unknown_var};
+use super::state::{Held, Key, Var, unknown_var};
 use super::word::{number_var, value};
 use super::{Feed, Walker};
 use crate::effect::value::Value;
+use crate::limits;
 
 impl Walker<'_> {
     /// The characters that words are split at here; None = nobody knows.
@@ -90,13 +91,12 @@ impl Walker<'_> {
         let separators = self.separators();
         match (text, each, separators) {
             (Some(text), ..) if name != "read" => {
-                let words: Vec<_> = text.lines().take(200).map(loose).collect();
+                let words: Vec<_> = text.lines().map(loose).collect();
                 self.assign_var(&names[0], vec![words]);
             }
             (Some(text), _, Some(separators)) => {
                 let rows: Vec<Vec<String>> = text
                     .lines()
-                    .take(MAX_VALUES + 1)
                     .map(|line| {
                         decode::split(line, &separators, if array { 0 } else { names.len() })
                     })
@@ -112,8 +112,11 @@ impl Walker<'_> {
                         if !values.contains(&words) {
                             values.push(words);
                         }
+                        if values.len() > limits::VALUES {
+                            break;
+                        }
                     }
-                    if values.is_empty() || values.len() > MAX_VALUES {
+                    if values.is_empty() || values.len() > limits::VALUES {
                         values = unknown_var();
                     }
                     self.assign_var(name, values);

@@ -7,12 +7,7 @@ use super::produce::line;
 use super::{Feed, Walker, word};
 use crate::effect::program::{Next, special};
 use crate::effect::value::{Printer, Value};
-
-/// How many items of a list a command is run for (`xargs -I`, parallel).
-const MAX_ITEMS: usize = 32;
-
-/// How many items of a list are looked at.
-const MAX_FED: usize = 500;
+use crate::limits::{self, Cap};
 
 impl Walker<'_> {
     /// The commands that xargs makes of standard input.
@@ -44,12 +39,12 @@ impl Walker<'_> {
             return vec![with(&[Value::unknown(span)])];
         }
         if let (Feed::Text(text), true, Some(Some(most))) = (&self.feed, lines, most) {
-            let lines: Vec<&str> =
-                text.lines().filter(|l| !l.trim().is_empty()).take(500).collect();
+            let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
             let words = |l: &&str| {
                 l.split_whitespace().map(|w| Value::known(w, span.clone())).collect::<Vec<_>>()
             };
-            return lines
+            return Cap::Fed
+                .first(&lines)
                 .chunks(most.max(1))
                 .map(|chunk| with(&chunk.iter().flat_map(words).collect::<Vec<_>>()))
                 .collect();
@@ -74,7 +69,7 @@ impl Walker<'_> {
     ) {
         let span = self.out.analysis.commands[index].span.clone();
         let mut items = self.fed(&span, |c| c == '\n' || c == '\0');
-        if items.len() > MAX_ITEMS {
+        if items.len() > limits::ITEMS {
             items = vec![Value::unknown(span.clone())];
         }
         if special::deletes(words, self.out.place.programs) {
@@ -169,14 +164,13 @@ impl Walker<'_> {
     fn fed(&mut self, span: &Range<usize>, between: impl Fn(char) -> bool) -> Vec<Value> {
         match self.feed.clone() {
             Feed::Text(text) => {
-                let mut items: Vec<&str> =
+                let items: Vec<&str> =
                     text.split(between).filter(|item| !item.is_empty()).collect();
-                if items.len() > MAX_FED {
-                    let why = "more items on standard input than are followed";
-                    self.out.unknown(why, span.clone());
-                    items.truncate(MAX_FED);
-                }
-                items.into_iter().map(|item| Value::known(item, span.clone())).collect()
+                Cap::Fed
+                    .first(&items)
+                    .iter()
+                    .map(|item| Value::known(*item, span.clone()))
+                    .collect()
             }
             Feed::Found(all, named) => std::iter::once(all)
                 .chain(named)

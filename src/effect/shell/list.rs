@@ -7,8 +7,9 @@ use shuck_ast::{
 use super::doubt::side_by_side;
 use super::state::{Delta, Held, Key};
 use super::word::number_var;
-use super::{MAX_REDIRECTS, Walker, assign};
+use super::{Walker, assign};
 use crate::effect::value::Value;
+use crate::limits::Cap;
 
 /// Programs that change nothing of what they are fed, by whatever option.
 const LOOKERS: &[&str] = &[
@@ -79,8 +80,8 @@ impl Walker<'_> {
     }
 
     pub(super) fn stmt_here(&mut self, stmt: &Stmt) {
-        if stmt.redirects.len() > MAX_REDIRECTS {
-            return self.unseen("more redirections than are followed", self.range(stmt.span));
+        if !Cap::Redirects.holds(stmt.redirects.len()) {
+            return;
         }
         let feed = self.redirect_feed(stmt);
         let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));

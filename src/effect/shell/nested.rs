@@ -9,9 +9,8 @@ use crate::effect::program::table::mark;
 use crate::effect::program::{Next, Parsed, code};
 use crate::effect::value::{BLANK, Printer, Spot, Value};
 use crate::effect::{Arg, Extent, Grade, Source, SubCommand, Word};
+use crate::limits;
 
-/// How deep wrappers stand in wrappers.
-const MAX_WRAPPERS: usize = 24;
 /// What reads shell text.
 pub const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", ".", "source"];
 
@@ -72,7 +71,7 @@ impl Walker<'_> {
                     up += 1;
                     at = self.out.analysis.commands.get(i).and_then(|c| c.parent);
                 }
-                if up > MAX_WRAPPERS {
+                if up > limits::WRAPPERS {
                     self.out.command = Some(index);
                     self.out.unknown("wrappers nested too deep", 0..0);
                     return;

@@ -8,6 +8,7 @@ use super::state::{Held, Key, Words, unknown_var};
 use super::word::{Atom, Quote, atoms_of, expanded, expanded_keep, number};
 use crate::effect::path::normalise;
 use crate::effect::value::Value;
+use crate::limits;
 
 impl Walker<'_> {
     pub(super) fn parameter(
@@ -237,6 +238,9 @@ impl Walker<'_> {
     /// The value of a variable in the world that is looked at.
     pub fn words(&mut self, name: &str) -> Option<Words> {
         let count = self.state.var(name)?.len();
+        if count > 1 && self.blurred && !self.choice.iter().any(|(own, ..)| own == name) {
+            return unknown_var().pop();
+        }
         let at = if count > 1 { self.chosen(name, count) } else { 0 };
         self.state.var(name)?.get(at).cloned()
     }
@@ -424,7 +428,9 @@ impl Walker<'_> {
                 let all = matches!(operator, ParameterOp::ReplaceAll { .. });
                 let pattern = self.plain_pattern(pattern);
                 let with = self.atoms(&replacement_word_ast.parts, Quote::Quoted);
-                let most = |p: &String| if p.contains('*') { 64 } else { 4096 };
+                let most = |p: &String| {
+                    if p.contains('*') { limits::REPLACED } else { limits::REPLACED_TEXT }
+                };
                 match pattern.filter(|p| known && own.len() <= most(p)) {
                     Some(pattern) => replaced(&own, &pattern, &with, all, out),
                     None => out.push(Atom::blank(inside)),

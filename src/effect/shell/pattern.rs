@@ -5,6 +5,7 @@ use shuck_ast::Pattern;
 use super::Walker;
 use super::parameter::is_name;
 use super::word::{Atom, Quote};
+use crate::limits;
 
 impl Walker<'_> {
     /// A pattern of characters, `*` and `?`, if it is no more than that.
@@ -17,7 +18,8 @@ impl Walker<'_> {
             let mut atoms = Vec::new();
             self.variable(name.trim_matches(['{', '}']), true, &mut atoms);
             let text = super::word::value(&atoms, 0..0).plain()?.to_string();
-            return (!text.contains(['*', '?', '[', '\\']) && text.len() < 64).then_some(text);
+            return (!text.contains(['*', '?', '[', '\\']) && text.len() < limits::REPLACED)
+                .then_some(text);
         }
         let text = if text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
             let inner = text[1..text.len() - 1].to_string();
@@ -25,7 +27,8 @@ impl Walker<'_> {
         } else {
             text.to_string()
         };
-        let simple = text.len() < 64 && !text.contains(['[', '$', '`', '(', '\\', '"', '\'']);
+        let simple =
+            text.len() < limits::REPLACED && !text.contains(['[', '$', '`', '(', '\\', '"', '\'']);
         simple.then_some(text)
     }
 
@@ -86,7 +89,8 @@ impl Walker<'_> {
             out.push(if long && inside { Atom::name() } else { Atom::blank(inside) });
             return;
         }
-        let Some(pattern) = whole.filter(|_| known && plain && own.len() <= 512) else {
+        let Some(pattern) = whole.filter(|_| known && plain && own.len() <= limits::STRIPPED)
+        else {
             out.push(Atom::blank(inside));
             return;
         };

@@ -8,12 +8,10 @@ use crate::effect::path::split;
 use crate::effect::program::table::{self, Program, Role, mark};
 use crate::effect::program::{options, special};
 use crate::effect::value::{Printer, Value};
+use crate::limits;
 
 mod printer;
 mod product;
-
-/// How many programs that only start another are looked through.
-const MOST_WRAPPERS: usize = 8;
 
 impl Walker<'_> {
     /// What a pipe of the call gives.
@@ -195,7 +193,7 @@ pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
 /// The words behind `sudo`, `timeout 5`, `command` and their like, which print nothing of their own.
 fn unwrapped<'w>(words: &'w [Value], own: &'static [Program]) -> &'w [Value] {
     let mut words = words;
-    for _ in 0..MOST_WRAPPERS {
+    for _ in 0..limits::WRAPPED {
         match inner(words, own) {
             Some(rest) => words = rest,
             None => break,

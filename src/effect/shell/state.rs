@@ -8,15 +8,13 @@ use shuck_ast::Stmt;
 
 use super::word::Atom;
 use crate::effect::value::Value;
+use crate::limits;
 
 /// One possible value of a variable: its words (one for a scalar).
 pub type Words = Vec<Vec<Atom>>;
 
 /// A variable: every value that it may have here.
 pub type Var = Vec<Words>;
-
-/// How many values of one variable are followed.
-pub const MAX_VALUES: usize = 16;
 
 /// A function's body and the text that its spans point into.
 #[derive(Debug, Clone)]
@@ -241,7 +239,7 @@ fn merge(key: &Key, a: Option<Held>, b: Option<Held>) -> Option<Held> {
                     values.push(words);
                 }
             }
-            if values.len() > MAX_VALUES {
+            if values.len() > limits::VALUES {
                 values = unknown_var();
             }
             Some(Held::Var(values))

@@ -17,6 +17,7 @@ use super::group::groups;
 use super::literal::literal;
 use super::{Feed, Walker};
 use crate::effect::value::Value;
+use crate::limits;
 
 mod atom;
 
@@ -24,9 +25,6 @@ pub(super) use atom::atom;
 pub use atom::{
     Atom, Blank, Quote, atoms_of, expanded, expanded_keep, number, number_var, quoted, value,
 };
-
-/// How many fields one word may become.
-pub const MAX_FIELDS: usize = 256;
 
 impl Walker<'_> {
     pub(super) fn slice(&self, span: Span) -> &str {
@@ -60,7 +58,7 @@ impl Walker<'_> {
                 });
             let row = self.tilde(row, assignment);
             self.fields(&row, &span, &mut fields);
-            if fields.len() > MAX_FIELDS {
+            if fields.len() > limits::FIELDS {
                 return vec![Value::unknown(span)];
             }
         }
@@ -114,7 +112,7 @@ impl Walker<'_> {
                 continue;
             }
             self.part(part, quote, &mut out);
-            if out.len() > super::MAX_TEXT * 2 {
+            if out.len() > limits::WORD {
                 return vec![Atom::blank(false)];
             }
         }

@@ -2,10 +2,11 @@
 
 use shuck_ast::StmtSeq;
 
-use super::state::{self, Delta, Held, Key, unknown_var};
+use super::Walker;
+use super::state::{Delta, Held, Key, unknown_var};
 use super::word::{self, Atom};
-use super::{MAX_WORLDS, Walker};
 use crate::effect::value::Value;
+use crate::limits::{self, Cap};
 
 impl Walker<'_> {
     /// Every field of words side by side, in every world.
@@ -46,8 +47,12 @@ impl Walker<'_> {
             if self.choice.len() <= fixed {
                 break;
             }
-            if count >= MAX_WORLDS {
-                self.unseen("more combinations of loop values than are followed", 0..0);
+            if count >= limits::WORLDS {
+                // Of the others none is known.
+                self.choice.truncate(fixed);
+                let outer = std::mem::replace(&mut self.blurred, true);
+                run(self);
+                self.blurred = outer;
                 break;
             }
         }
@@ -64,8 +69,8 @@ impl Walker<'_> {
             if !values.contains(&one) {
                 values.push(one);
             }
-            if values.len() > state::MAX_VALUES {
-                // A long list: a glob or a root that all share would be lost, so nothing is known.
+            if !Cap::Loop.holds(values.len()) {
+                // A glob or a root that all share would be lost, so nothing is known.
                 values = common(words).unwrap_or_else(unknown_var);
                 break;
             }
@@ -79,12 +84,14 @@ impl Walker<'_> {
         for name in names {
             self.special_parameter(name, None, 0..0);
         }
-        self.looped(names, |w| {
-            for name in names {
-                w.state.set(Key::Var(name.clone()), Some(Held::Var(values.clone())));
-            }
-            w.seq(body);
-        });
+        for values in values.chunks(limits::VALUES) {
+            self.looped(names, |w| {
+                for name in names {
+                    w.state.set(Key::Var(name.clone()), Some(Held::Var(values.to_vec())));
+                }
+                w.seq(body);
+            });
+        }
     }
 
     /// A loop: its body may run again behind itself, so it is walked until what it changes is what
@@ -138,7 +145,7 @@ impl Walker<'_> {
     /// The same inside a word: other words of the command may still see what it was.
     pub(super) fn maybe_number(&mut self, name: &str) {
         let values = match self.state.var(name) {
-            Some(old) if old.len() < state::MAX_VALUES => {
+            Some(old) if old.len() < limits::VALUES => {
                 let more = word::number_var();
                 old.iter().cloned().chain(more.into_iter().filter(|n| !old.contains(n))).collect()
             }

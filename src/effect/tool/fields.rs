@@ -5,12 +5,13 @@
 
 use serde_json::Value as Json;
 
-use super::{MAX_LEAVES, located, own, shaped, words};
+use super::{located, own, shaped, words};
 use crate::effect::guard;
 use crate::effect::patch;
 use crate::effect::path;
 use crate::effect::value::Emitter;
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::limits::{self, Cap};
 
 /// Verbs after which a file is not what it was.
 const CHANGES: &[&str] = &[
@@ -195,12 +196,12 @@ fn leaves(input: &Json) -> Vec<Leaf<'_>> {
     let mut count = 0;
     while let Some((keys, json)) = todo.pop() {
         count += 1;
-        if count > MAX_LEAVES {
+        if !Cap::Leaves.holds(count) {
             break;
         }
         match json {
             Json::Array(items) => todo.extend(items.iter().rev().map(|item| (keys.clone(), item))),
-            Json::Object(map) if keys.len() < 16 => {
+            Json::Object(map) => {
                 // What maps paths to contents names its files by keys.
                 for key in map.keys().filter(|key| key.contains(['/', '.'])) {
                     let mut keys = keys.clone();
@@ -289,7 +290,7 @@ fn is_goal(leaf: &Leaf<'_>) -> bool {
 /// guards this machine.
 fn file_of(out: &Emitter, leaf: &Leaf<'_>, key: &[String]) -> Option<String> {
     let text = located(leaf.text, &out.place.home);
-    let plain = !text.is_empty() && text.len() < 4096 && !text.contains(['\n', '\0']);
+    let plain = !text.is_empty() && text.len() < limits::PATH_MAX && !text.contains(['\n', '\0']);
     if !plain {
         return None;
     }
@@ -343,7 +344,7 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
     let tool = words(&name.replace("__", "_"));
     while let Some(json) = todo.pop() {
         count += 1;
-        if count > MAX_LEAVES {
+        if !Cap::Leaves.holds(count) {
             break;
         }
         match json {

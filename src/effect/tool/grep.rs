@@ -10,14 +10,9 @@ use serde_json::Value as Json;
 
 use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word, look, path};
+use crate::limits;
 use crate::rule::glob;
 
-/// How many globs are followed, braces taken apart.
-const MOST_GLOBS: usize = 64;
-/// How long all of them may be, in bytes.
-const LONGEST: usize = 1 << 10;
-/// How many files are listed one by one.
-const MOST_FILES: usize = 500;
 /// What the client itself leaves out.
 const VERSIONS: &[&str] = &[".git", ".svn", ".hg", ".bzr", ".jj", ".sl"];
 
@@ -76,7 +71,10 @@ pub(super) fn read(out: &mut Emitter, input: &Json, base: &Value) {
         return whole(out);
     }
     let found = if is_dir { look::below(&tree) } else { None };
-    match found.map(|found| narrow.of(&found, &tree, &cwd)).filter(|all| all.len() <= MOST_FILES) {
+    match found
+        .map(|found| narrow.of(&found, &tree, &cwd))
+        .filter(|all| all.len() <= limits::GREP_FILES)
+    {
         Some(files) => {
             let grade = if narrow.names() { Grade::Certain } else { Grade::Possible };
             for file in files {
@@ -96,7 +94,7 @@ fn narrow(input: &Json) -> Option<Narrow> {
     };
     let (globs, kind) = (text("glob")?, text("type")?);
     let types = TYPES.iter().find(|(name, _)| *name == kind).map(|(_, globs)| *globs);
-    if globs.len() > LONGEST || !kind.is_empty() && types.is_none() {
+    if globs.len() > limits::GREP_BYTES || !kind.is_empty() && types.is_none() {
         return None;
     }
     let globs = words(globs).into_iter().map(braces).collect::<Option<Vec<_>>>()?.concat();
@@ -104,7 +102,9 @@ fn narrow(input: &Json) -> Option<Narrow> {
     // A glob that names everything narrows nothing.
     let all = globs.iter().any(|glob| !glob.out && glob.is_all());
     let narrow = Narrow { globs, types };
-    (!all && (!narrow.globs.is_empty() || types.is_some()) && narrow.globs.len() <= MOST_GLOBS)
+    (!all
+        && (!narrow.globs.is_empty() || types.is_some())
+        && narrow.globs.len() <= limits::GREP_GLOBS)
         .then_some(narrow)
 }
 
@@ -128,7 +128,7 @@ fn braces(glob: &str) -> Option<Vec<String>> {
             done.push(text);
             continue;
         };
-        if todo.len() + done.len() > MOST_GLOBS {
+        if todo.len() + done.len() > limits::GREP_GLOBS {
             return None;
         }
         let (before, inner, after) = (&text[..open], &text[open + 1..close], &text[close + 1..]);

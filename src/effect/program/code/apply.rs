@@ -12,8 +12,6 @@ mod emit;
 mod name;
 mod role;
 
-/// How many effects one program has.
-const MAX_EFFECTS: usize = 400;
 /// Programs that run what they read from standard input.
 pub const INTERPRETERS: &[&str] = &[
     "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "node", "perl", "ruby", "php",

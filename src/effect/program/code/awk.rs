@@ -6,6 +6,7 @@ use super::val::HOLE;
 use crate::effect::program::Next;
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::limits::{self, Cap};
 
 /// A string, a word, or an operator; a regular expression is a word without a name.
 enum Token {
@@ -104,7 +105,7 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
                     {
                         HOLE.to_string()
                     } else {
-                        joined(&tokens[from.max(at.saturating_sub(40))..at], false)
+                        joined(&tokens[from..at], false)
                     };
                     run(out, next, &text, span, &mut hidden);
                 } else if printing && depth == 0 {
@@ -144,7 +145,7 @@ fn run(
     if text.contains(HOLE) && !std::mem::replace(hidden, true) {
         out.unknown("an awk program that runs text known only at run time", span.clone());
     }
-    if !text.starts_with(HOLE) && next.len() < 200 {
+    if !text.starts_with(HOLE) && Cap::Scripts.holds(next.len() + 1) {
         let text = text.replace(HOLE, "$__hookctl_item");
         next.push(Next::Script { text: Value::known(text, span.clone()), rest: Vec::new() });
     }
@@ -170,7 +171,7 @@ fn path(out: &mut Emitter, word: Word, text: &str, span: &Range<usize>) {
 fn joined(tokens: &[Token], bracket: bool) -> String {
     let mut text = String::new();
     let mut depth = 0_usize;
-    for token in tokens.iter().take(64) {
+    for token in tokens.iter().take_while(|_| limits::step(1)) {
         match token {
             Token::Text(part) => text.push_str(part),
             Token::Op("(" | "[") => depth += 1,
@@ -183,9 +184,6 @@ fn joined(tokens: &[Token], bracket: bool) -> String {
                 }
             }
         }
-    }
-    if tokens.len() > 64 && text.len() > 4000 {
-        text.push(HOLE);
     }
     text
 }

@@ -5,6 +5,7 @@
 
 use crate::effect::value::{Emitter, Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::limits::{self, Cap};
 
 /// Words that could execute, write, delete or send, in any of the general languages.
 const SIGNS: &[&str] = &[
@@ -164,10 +165,10 @@ fn paths(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
         let inner = &rest[at + 1..];
         let Some(end) = inner.bytes().position(|b| b == quote) else { break };
         let literal = &inner[..end];
-        let shaped = literal.len() < 1024
+        let shaped = literal.len() < limits::PATH_MAX
             && !literal.contains([' ', '\n', '*', '%', '{', '<'])
             && looks_like_path(literal)
-            && found < 50;
+            && Cap::Literals.holds(found + 1);
         if shaped {
             found += 1;
             let home = out.place.home.clone();

@@ -67,8 +67,6 @@ pub struct Token<'a> {
 pub const JOIN: &str = "~+";
 /// The name of the call that backquotes stand for.
 pub const QX: &str = "`";
-/// How deep code stands in text that stands in code.
-const MAX_DEPTH: u8 = 16;
 /// Operators of more than one byte, longest first.
 const OPS: &[&str] = &[
     "===", "!==", "**=", "...", "<=>", "&&=", "||=", "??=", "?->", "<<-", "->>", "//=", "==", "!=",

@@ -10,6 +10,7 @@ use super::lex::{self, JOIN, Kind, Lang, Token};
 use super::val::Val;
 use crate::effect::program::Next;
 use crate::effect::value::Emitter;
+use crate::limits;
 
 mod assign;
 mod cursor;
@@ -19,11 +20,6 @@ mod statement;
 
 use assign::part;
 use cursor::{Cursor, skip, trailing};
-
-/// How deep brackets stand in brackets.
-const MAX_DEPTH: u16 = 60;
-/// How deep programs stand in programs (`eval("eval(...)")`).
-const MAX_NEST: u8 = 4;
 
 /// An argument of a call, an entry of a list or table.
 #[derive(Debug, Clone)]
@@ -175,7 +171,7 @@ impl<'a, 'p> Scan<'a, 'p> {
         if self.silent {
             return;
         }
-        if self.nest >= MAX_NEST {
+        if self.nest >= limits::CODE_NEST {
             self.hide("programs in programs, nested too deep");
             return;
         }
@@ -212,7 +208,7 @@ impl<'a, 'p> Scan<'a, 'p> {
     fn group(&mut self, c: &mut Cursor, stop: Stop, params: &Val) -> Vec<Arg> {
         let mut args = Vec::new();
         let mut line = Line::new();
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= limits::CODE_DEPTH {
             self.hide("brackets nested deeper than 60");
             if let Stop::Bracket(_) = stop {
                 skip(c);
@@ -341,7 +337,7 @@ impl<'a, 'p> Scan<'a, 'p> {
     /// Remembers what a function of the program is called with.
     pub fn record(&mut self, name: &str, args: &[Arg]) {
         let list = self.calls.entry(name.to_string()).or_default();
-        for (i, arg) in args.iter().take(20).enumerate() {
+        for (i, arg) in args.iter().enumerate() {
             if let Some(old) = list.get(i) {
                 list[i] = Val::any(vec![old.clone(), arg.val.clone()]);
             } else {
@@ -369,7 +365,6 @@ pub fn template(val: &Val, given: &[Val]) -> Val {
     let mut given = given.iter();
     let mut out = Val::text("");
     let mut rest = text.as_ref();
-    let mut places = 0;
     while let Some(at) = rest.find(['%', '{']) {
         let tail = &rest[at + 1..];
         let end = if rest.as_bytes()[at] == b'{' {
@@ -381,10 +376,6 @@ pub fn template(val: &Val, given: &[Val]) -> Val {
         let value = given.next().filter(|_| simple).cloned().unwrap_or(Val::Unknown);
         out = out.join(&Val::text(&rest[..at]), "").join(&value, "");
         rest = &tail[end..];
-        places += 1;
-        if places > 20 {
-            return out.join(&Val::Unknown, "");
-        }
     }
     out.join(&Val::text(rest), "")
 }

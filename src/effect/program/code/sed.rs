@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::effect::program::Next;
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::limits::Cap;
 
 /// The effects of a sed program.
 pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
@@ -107,7 +108,8 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
             b'e' => {
                 let end = line(at);
                 let command = text(at + 1, end);
-                if command.is_empty() || command.starts_with([';', '}']) || next.len() > 200 {
+                let room = Cap::Scripts.holds(next.len() + 1);
+                if command.is_empty() || command.starts_with([';', '}']) || !room {
                     return false;
                 }
                 next.push(Next::Script {

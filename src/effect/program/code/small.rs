@@ -6,6 +6,7 @@ use super::val::HOLE;
 use crate::effect::program::Next;
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::limits::Cap;
 
 mod powershell;
 
@@ -45,7 +46,7 @@ impl Sink<'_, '_> {
     }
 
     fn shell(&mut self, text: &str) {
-        if self.next.len() < 200 && !text.trim().is_empty() {
+        if !text.trim().is_empty() && Cap::Scripts.holds(self.next.len() + 1) {
             let text = Value::known(text.trim(), self.span.clone());
             self.next.push(Next::Script { text, rest: Vec::new() });
         }
@@ -229,10 +230,6 @@ pub fn lisp(sink: &mut Sink, text: &str) {
     for (at, _) in text.match_indices('(') {
         let rest = &text[at + 1..];
         let end = head(rest).find(|c: char| c.is_whitespace() || c == ')' || c == '(').unwrap_or(0);
-        if sink.next.len() + sink.out.analysis.effects.len() > 600 {
-            sink.hide("more effects than are followed");
-            return;
-        }
         let name = &rest[..end];
         let tail = &rest[end..];
         let first = || strings(head(tail)).into_iter().next();
@@ -325,10 +322,6 @@ pub fn apple(sink: &mut Sink, text: &str) {
         .and_then(|t| t.find("do shell script").or_else(|| t.find("doshellscript(")))
     {
         let at = rest + n;
-        if rest > 0 && sink.next.len() > 60 || at > 20_000 {
-            sink.hide("more shell text than is followed");
-            break;
-        }
         let line = head(text.get(at..).unwrap_or_default()).lines().next().unwrap_or_default();
         let tail = line.get(14..).unwrap_or_default();
         let literal = tail

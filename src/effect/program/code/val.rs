@@ -4,18 +4,10 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::effect::value::Value;
+use crate::limits::{self, Cap};
 
 /// Stands in a text for a part that is known only at run time.
 pub const HOLE: char = '\u{1}';
-/// The longest text that is followed.
-const MAX_TEXT: usize = 2048;
-/// How many alternatives one value has.
-const MAX_ANY: usize = 16;
-/// How many elements of a list are looked at.
-const MAX_LIST: usize = 256;
-/// How deep lists stand in lists.
-const MAX_DEPTH: u8 = 4;
-
 /// A value; cheap to copy.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Val {
@@ -48,10 +40,10 @@ pub enum Val {
 impl Val {
     /// A known text.
     pub fn text(text: &str) -> Val {
-        if text.len() <= MAX_TEXT {
+        if text.len() <= limits::TEXT {
             return Val::Text(text.into());
         }
-        let mut end = MAX_TEXT;
+        let mut end = limits::TEXT;
         while !text.is_char_boundary(end) {
             end -= 1;
         }
@@ -60,7 +52,7 @@ impl Val {
 
     /// A name.
     pub fn name(text: &str) -> Val {
-        if text.len() > 160 { Val::Unknown } else { Val::Name(text.into()) }
+        if text.len() > limits::NAME { Val::Unknown } else { Val::Name(text.into()) }
     }
 
     fn depth(&self) -> u8 {
@@ -73,14 +65,14 @@ impl Val {
     }
 
     fn shallow(self) -> Val {
-        if self.depth() >= MAX_DEPTH { Val::Unknown } else { self }
+        if self.depth() >= limits::NESTED_LISTS { Val::Unknown } else { self }
     }
 
     /// A list.
     pub fn list(items: Vec<Val>) -> Val {
         let mut items: Vec<Val> = items.into_iter().map(Val::shallow).collect();
-        if items.len() > MAX_LIST {
-            items.truncate(MAX_LIST);
+        if items.len() > limits::ELEMENTS {
+            items.truncate(limits::ELEMENTS);
             items.push(Val::Unknown);
         }
         let depth = 1 + items.iter().map(Val::depth).max().unwrap_or(0);
@@ -90,7 +82,10 @@ impl Val {
     /// A table.
     pub fn dict(items: Vec<(String, Val)>) -> Val {
         let mut items: Vec<_> = items.into_iter().map(|(k, v)| (k, v.shallow())).collect();
-        items.truncate(MAX_LIST);
+        if items.len() > limits::ELEMENTS {
+            Cap::Keys.reached();
+            items.truncate(limits::ELEMENTS);
+        }
         let depth = 1 + items.iter().map(|(_, v)| v.depth()).max().unwrap_or(0);
         Val::Dict(depth, Rc::new(items))
     }
@@ -109,8 +104,8 @@ impl Val {
                     flat.push(one);
                 }
             }
-            if flat.len() > MAX_ANY {
-                flat.truncate(MAX_ANY);
+            if flat.len() > limits::ANY {
+                flat.truncate(limits::ANY);
                 flat.push(Val::Unknown);
                 break;
             }
@@ -183,7 +178,7 @@ impl Val {
         let mut out = Vec::new();
         for a in self.each() {
             for b in other.each() {
-                if out.len() > MAX_ANY {
+                if out.len() > limits::ANY {
                     return Val::any(out);
                 }
                 out.push(match (&a, &b) {
@@ -210,7 +205,7 @@ impl Val {
 
     /// As operands of a program: every path or word that it may be.
     pub fn values(&self, span: &Range<usize>, out: &mut Vec<Value>) {
-        if out.len() > 300 {
+        if !Cap::CodeValues.holds(out.len() + 1) {
             return;
         }
         match self {

@@ -5,6 +5,7 @@ use crate::effect::host::host_of;
 use crate::effect::path;
 use crate::effect::value::{Emitter, Spot, Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
+use crate::limits;
 
 /// A program that no table describes: words that look like paths are read, and maybe written.
 pub(super) fn opaque(out: &mut Emitter, call: &Call) {
@@ -42,7 +43,7 @@ pub(super) fn source(out: &mut Emitter, value: &Value) {
     if text.contains("://") {
         return out.contact(value, false, Source::Operand);
     }
-    let here = text.len() < 256
+    let here = text.len() < limits::NAME_MAX
         && !text.is_empty()
         && out.cwd.clone().is_some_and(|cwd| out.resolver.exists(&path::join(&cwd, text)));
     if text != "-" && (looks_like_path(text) || here) {
@@ -100,7 +101,7 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
     }
     let shaped = looks_like_path(text)
         || (!text.is_empty()
-            && text.len() < 256
+            && text.len() < limits::NAME_MAX
             && !text.contains([' ', '\n', ':'])
             && out.cwd.clone().is_some_and(|cwd| out.resolver.exists(&path::join(&cwd, text))));
     if shaped {

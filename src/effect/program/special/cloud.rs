@@ -91,7 +91,7 @@ fn shared(out: &mut Emitter, call: &Call) -> Option<Verb> {
     let mut first = None;
     let mut found = None;
     let mut words: Vec<&str> = Vec::new();
-    for (i, at) in operands.iter().take(6).enumerate() {
+    for (i, at) in operands.iter().enumerate() {
         let Some(word) = call.args[*at].plain() else {
             // The verb may stand here: `aws ec2 "$verb"`.
             if i == 1 && first.is_none() {

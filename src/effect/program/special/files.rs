@@ -9,12 +9,10 @@ use crate::effect::archive;
 use crate::effect::path::{has_glob, join, normalise, split};
 use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word};
+use crate::limits::{self, Cap};
 
 /// What find does with what it finds.
 const ACTIONS: &[&str] = &["-delete", "-exec", "-execdir", "-ok", "-okdir"];
-/// How many names that find looks for are followed.
-const MOST_NAMES: usize = 8;
-
 /// find: start paths, tests, actions.
 pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let args = call.args;
@@ -49,7 +47,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         .iter()
         .any(|a| matches!(a.plain(), Some(action) if ACTIONS.contains(&action)))
     {
-        true => search::met(out, &starts, tests, follows(args)),
+        true => search::met(out, &starts, tests, follows(args), changes(tests, out.place.programs)),
         false => Vec::new(),
     };
     let taken = |action: usize| {
@@ -96,7 +94,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                     let words = command.iter().map(|a| replace(a, "{}", &item)).collect();
                     next.push(Next::Words { words, cwd: None, feeds: false });
                 }
-                for start in starts.iter().take(4).filter(|_| !command.is_empty()) {
+                for start in starts.iter().filter(|_| !command.is_empty()) {
                     let mut run = |item: &Value| {
                         let words = command.iter().map(|a| replace(a, "{}", item)).collect();
                         next.push(Next::Words { words, cwd: None, feeds: false });
@@ -114,9 +112,6 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                     if !filtered && !typed && command.iter().any(|a| a.start().contains("{}")) {
                         run(start);
                     }
-                }
-                if starts.len() > 4 {
-                    out.unknown("find -exec from many places", call.span.clone());
                 }
                 at = end + 1;
             }
@@ -151,6 +146,18 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     }
 }
 
+/// Does find do more to what it finds than read it?
+fn changes(tests: &[Value], own: &'static [Program]) -> bool {
+    tests.iter().enumerate().any(|(at, test)| match test.plain() {
+        Some("-delete") => true,
+        Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+            let command = tests[at + 1..].split(|a| matches!(a.plain(), Some(";" | "+"))).next();
+            !command.is_some_and(|command| reads(command, own))
+        }
+        _ => false,
+    })
+}
+
 /// Does find go where links lead?
 fn follows(args: &[Value]) -> bool {
     args.iter().any(|a| matches!(a.plain(), Some("-L" | "-follow")))
@@ -167,7 +174,7 @@ pub fn printed(out: &mut Emitter, args: &[Value]) -> Vec<Value> {
     let (starts, tests) = args.split_at(args.iter().position(is_test).unwrap_or(args.len()));
     let here = [Value::known(".", 0..0)];
     let starts = if starts.is_empty() { &here[..] } else { starts };
-    let met = search::met(out, starts, tests, links);
+    let met = search::met(out, starts, tests, links, false);
     let named = starts.iter().flat_map(|start| guarded_names(out, start, tests));
     let named: Vec<Value> = named.collect();
     met.into_iter().map(|one| Value::known(one.path, 0..0)).chain(named).collect()
@@ -190,9 +197,10 @@ pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let Some(command) = call.args.get(cut + 1..).filter(|c| !c.is_empty()) else { return };
     let pattern = own.operands.first().map(|i| &call.args[*i]);
     let mut items: Vec<Value> = Vec::new();
-    for start in starts.iter().take(4) {
+    for start in &starts {
         items.push(found(start));
-        items.extend(search::by_pattern(out, &own, start, pattern));
+        let changes = !reads(command, out.place.programs);
+        items.extend(search::by_pattern(out, &own, start, pattern, changes));
     }
     for item in items {
         let mut words: Vec<Value> = command.to_vec();
@@ -204,9 +212,6 @@ pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
             words.push(item);
         }
         next.push(Next::Words { words, cwd: None, feeds: false });
-    }
-    if starts.len() > 4 {
-        out.unknown("fd --exec from many places", call.span.clone());
     }
 }
 
@@ -286,7 +291,7 @@ pub fn named(start: &Value, args: &[Value]) -> Vec<Value> {
         };
         found.extend(any_depth(dir, &value));
     }
-    found.truncate(MOST_NAMES);
+    found.truncate(Cap::Asked.first(&found).len());
     found
 }
 
@@ -469,7 +474,7 @@ pub fn unpacked(out: &mut Emitter, file: &str, dir: &str) {
     if !out.may_guard(&dir) {
         return;
     }
-    let bytes = out.content(file, archive::MAX_BYTES);
+    let bytes = out.content(file, limits::ARCHIVE);
     let (names, whole) = archive::names(bytes.as_deref().unwrap_or_default());
     if bytes.is_none() && out.resolver.exists(file) || !whole {
         // Everyday archives are large: what of them is not seen is possible, not unknown.

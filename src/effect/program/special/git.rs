@@ -216,22 +216,32 @@ fn clean(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
 }
 
-/// The guarded files that git does not track go; those that it ignores only where that is asked for.
-fn untracked(out: &mut Emitter, call: &Call, places: &[Value]) {
-    let all = ["-x", "-X", "-a"].iter().any(|name| call.parsed.option(name).is_some());
+/// The guarded files of which git's index says that they are changed by this.
+fn settled(
+    out: &mut Emitter,
+    call: &Call,
+    places: &[Value],
+    word: Word,
+    holds: impl Fn(&Tree, &str) -> bool,
+) {
     let mut tree = None;
     for place in places {
         let Spot::At(target) = out.spot(place, Extent::Exact, false) else { continue };
-        let guards = out.guards_below(&target);
-        if tree.is_none() && !guards.is_empty() {
-            tree = Tree::read(out);
+        let guards = out.guards_below(&target, true);
+        if guards.is_empty() {
+            continue;
         }
-        for path in guards {
-            if tree.as_ref().is_some_and(|tree| tree.is_untracked(&path, all)) {
-                out.guard_changed(Word::Delete, &path, call.span.clone());
-            }
+        let Some(tree) = tree.get_or_insert_with(|| Tree::read(out)) else { return };
+        for path in guards.iter().filter(|path| holds(tree, path)) {
+            out.guard_changed(word, path, call.span.clone());
         }
     }
+}
+
+/// The guarded files that git does not track go; those that it ignores only where that is asked for.
+fn untracked(out: &mut Emitter, call: &Call, places: &[Value]) {
+    let all = ["-x", "-X", "-a"].iter().any(|name| call.parsed.option(name).is_some());
+    settled(out, call, places, Word::Delete, |tree, path| tree.is_untracked(path, all));
 }
 
 /// `git stash -u`: what is not tracked is put away with the rest.
@@ -251,19 +261,7 @@ fn stashed(out: &mut Emitter, call: &Call, values: &[Value]) {
 
 /// What git tracks goes back to what it was: guarded files that were changed since.
 fn changed(out: &mut Emitter, call: &Call, places: &[Value]) {
-    let mut tree = None;
-    for place in places {
-        let Spot::At(target) = out.spot(place, Extent::Exact, false) else { continue };
-        let guards = out.guards_below(&target);
-        if tree.is_none() && !guards.is_empty() {
-            tree = Tree::read(out);
-        }
-        for path in guards {
-            if tree.as_ref().is_some_and(|tree| tree.is_changed(&path)) {
-                out.guard_changed(Word::Write, &path, call.span.clone());
-            }
-        }
-    }
+    settled(out, call, places, Word::Write, Tree::is_changed);
 }
 
 /// `--prune=now` takes what the default of two weeks still keeps.
@@ -380,7 +378,6 @@ fn sparse(out: &mut Emitter, values: &[Value]) {
                 glob::matches(&pattern, path)
                     || path.strip_prefix(&pattern).is_some_and(|rest| rest.starts_with('/'))
             })
-            .take(16)
             .collect();
         for path in gone {
             out.guard_changed(Word::Delete, &path, value.span.clone());

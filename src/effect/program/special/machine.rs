@@ -124,7 +124,7 @@ fn names_guard(call: &Call, pattern: &str) -> bool {
     let fold = if has("-i") { "(?i)" } else { "" };
     let whole = if exact { format!("{fold}^(?:{pattern})$") } else { format!("{fold}{pattern}") };
     let line = if has("-f") { format!("{} hook", guard::NAME) } else { guard::NAME.to_string() };
-    expression(&whole).is_some_and(|re| re.is_match(&line))
+    expression(&whole).is_none_or(|re| re.is_match(&line))
 }
 
 /// `open URL` goes to a host, `open FILE` hands it to whatever opens such files.

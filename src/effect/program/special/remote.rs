@@ -207,7 +207,7 @@ fn settings(out: &mut Emitter, call: &Call) -> bool {
                 if let Some((before, rest)) = text.split_once('{')
                     && let Some((names, after)) = rest.split_once('}')
                 {
-                    for name in names.split(',').take(50) {
+                    for name in names.split(',') {
                         let name = format!("{before}{name}{after}");
                         let name = Value::known(name, value.span.clone());
                         out.path(Word::Read, &name, Extent::Exact, Grade::Certain, Source::Operand);

@@ -1,7 +1,7 @@
 //! What a search does to the guarded files that are there: find's expression, asked of one file.
 //!
 //! Whether `find . -name '*.toml' -delete` takes a file along depends on all of its tests; of a file
-//! that is known most of them can be answered. What cannot counts as no.
+//! that is known most of them can be answered. What cannot may hold or not.
 
 use std::fs::{self, Metadata};
 use std::time::SystemTime;
@@ -12,18 +12,11 @@ use crate::effect::Extent;
 use crate::effect::guard;
 use crate::effect::path::split;
 use crate::effect::value::{Emitter, Spot, Value};
-use crate::limits;
+use crate::limits::{self, Cap};
 use crate::rule::glob;
 
-/// From how many starts a search is followed.
-const MAX_STARTS: usize = 16;
-/// How large an expression may become, in bytes.
-const MAX_EXPRESSION: usize = 1 << 18;
 /// Tests on the whole path.
 const PATH_TESTS: &[&str] = &["-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"];
-/// How many found files are followed.
-const MAX_FOUND: usize = 32;
-
 /// A guarded file that a search meets.
 pub struct Met {
     /// Its absolute path.
@@ -33,7 +26,15 @@ pub struct Met {
 }
 
 /// The guarded files below the starts that the expression takes an action on.
-pub fn met(out: &mut Emitter, starts: &[Value], args: &[Value], links: bool) -> Vec<Met> {
+///
+/// Where there may be more of them and the actions are `changes`, that is not understood.
+pub fn met(
+    out: &mut Emitter,
+    starts: &[Value],
+    args: &[Value],
+    links: bool,
+    changes: bool,
+) -> Vec<Met> {
     let acts = |a: &Value| {
         matches!(
             a.plain(),
@@ -42,9 +43,12 @@ pub fn met(out: &mut Emitter, starts: &[Value], args: &[Value], links: bool) -> 
     };
     let mut found = Vec::new();
     let printed = !args.iter().any(acts);
-    for start in &roots(out, &starts[..starts.len().min(MAX_STARTS)], links) {
+    for start in &roots(out, starts, links, changes) {
         let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { continue };
-        for path in out.guards_below(&dir) {
+        for path in out.guards_below(&dir, changes) {
+            if !limits::look() {
+                return found;
+            }
             let base = [&dir.lexical, &dir.resolved]
                 .into_iter()
                 .find_map(|d| path.strip_prefix(d.as_str()));
@@ -56,15 +60,11 @@ pub fn met(out: &mut Emitter, starts: &[Value], args: &[Value], links: bool) -> 
             let mut search = Search { args, at: 0, file, actions: Vec::new(), pruned: false };
             let truth = search.truth();
             let mut actions = search.actions;
-            if printed && truth {
+            if printed && truth.may {
                 actions.push(args.len());
             }
             if !actions.is_empty() && !pruned_above(args, start, rest, &dir.resolved) {
                 found.push(Met { path, actions });
-            }
-            // The first ones settle it.
-            if found.len() >= MAX_FOUND {
-                return found;
             }
         }
     }
@@ -72,12 +72,18 @@ pub fn met(out: &mut Emitter, starts: &[Value], args: &[Value], links: bool) -> 
 }
 
 /// The starts, and the links right below them where links are followed.
-fn roots(out: &mut Emitter, starts: &[Value], links: bool) -> Vec<Value> {
+fn roots(out: &mut Emitter, starts: &[Value], links: bool, changes: bool) -> Vec<Value> {
     let mut roots = starts.to_vec();
     for start in starts.iter().filter(|_| links) {
         let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { continue };
         let entries = fs::read_dir(&dir.resolved).into_iter().flatten().flatten();
-        for entry in entries.take(limits::DIR_ENTRIES) {
+        for (count, entry) in entries.enumerate() {
+            if count >= Cap::Linked.most() {
+                if changes {
+                    Cap::Linked.reached();
+                }
+                break;
+            }
             if entry.file_type().is_ok_and(|kind| kind.is_symlink())
                 && let Ok(name) = entry.file_name().into_string()
             {
@@ -122,29 +128,64 @@ struct Search<'a> {
     pruned: bool,
 }
 
+/// Does something hold? Of what cannot be told both are so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Truth {
+    /// It may hold.
+    may: bool,
+    /// It holds for certain.
+    must: bool,
+}
+
+impl Truth {
+    const YES: Truth = Truth { may: true, must: true };
+    const NO: Truth = Truth { may: false, must: false };
+    const OPEN: Truth = Truth { may: true, must: false };
+
+    fn of(told: Option<bool>) -> Truth {
+        match told {
+            Some(true) => Truth::YES,
+            Some(false) => Truth::NO,
+            None => Truth::OPEN,
+        }
+    }
+
+    fn not(self, not: bool) -> Truth {
+        if not { Truth { may: !self.must, must: !self.may } } else { self }
+    }
+
+    fn and(self, other: Truth) -> Truth {
+        Truth { may: self.may && other.may, must: self.must && other.must }
+    }
+
+    fn or(self, other: Truth) -> Truth {
+        Truth { may: self.may || other.may, must: self.must || other.must }
+    }
+}
+
 /// What is known within one pair of brackets.
 struct Level {
     /// Is it evaluated at all?
-    live: bool,
+    live: Truth,
     /// Does a `!` stand before the bracket?
     not: bool,
     /// An alternative before the present one held.
-    any: bool,
+    any: Truth,
     /// All of the present alternative held so far.
-    all: bool,
+    all: Truth,
 }
 
 impl Level {
-    fn new(live: bool, not: bool) -> Level {
-        Level { live, not, any: false, all: true }
+    fn new(live: Truth, not: bool) -> Level {
+        Level { live, not, any: Truth::NO, all: Truth::YES }
     }
 
-    fn truth(&self) -> bool {
-        self.any || self.all
+    fn truth(&self) -> Truth {
+        self.any.or(self.all)
     }
 
-    fn is_live(&self) -> bool {
-        self.live && !self.any && self.all
+    fn is_live(&self) -> Truth {
+        self.live.and(self.any.not(true)).and(self.all)
     }
 }
 
@@ -154,9 +195,9 @@ impl Search<'_> {
     }
 
     /// The whole expression: `a b` before `a -o b` before `a , b`, brackets by a stack of their own.
-    fn truth(&mut self) -> bool {
+    fn truth(&mut self) -> Truth {
         let mut outer: Vec<Level> = Vec::new();
-        let mut level = Level::new(true, false);
+        let mut level = Level::new(Truth::YES, false);
         let mut not = false;
         while let Some(word) = self.word() {
             match word {
@@ -166,31 +207,30 @@ impl Search<'_> {
                     outer.push(std::mem::replace(&mut level, inner));
                 }
                 ")" => {
-                    let truth = level.truth() != level.not;
-                    level = outer.pop().unwrap_or_else(|| Level::new(true, false));
-                    level.all &= truth;
+                    let truth = level.truth().not(level.not);
+                    level = outer.pop().unwrap_or_else(|| Level::new(Truth::YES, false));
+                    level.all = level.all.and(truth);
                 }
-                "-o" | "-or" => level = Level { any: level.truth(), all: true, ..level },
-                "," => level = Level { any: false, all: true, ..level },
+                "-o" | "-or" => level = Level { any: level.truth(), all: Truth::YES, ..level },
+                "," => level = Level { any: Truth::NO, all: Truth::YES, ..level },
                 "-a" | "-and" => {}
                 _ => {
-                    let truth = self.test(level.is_live());
-                    level.all &= truth.is_some_and(|truth| truth != std::mem::take(&mut not));
-                    not = false;
+                    let truth = Truth::of(self.test(level.is_live()));
+                    level.all = level.all.and(truth.not(std::mem::take(&mut not)));
                     continue;
                 }
             }
             self.at += 1;
         }
         while let Some(up) = outer.pop() {
-            let truth = level.truth() != level.not;
-            level = Level { all: up.all && truth, ..up };
+            let truth = level.truth().not(level.not);
+            level = Level { all: up.all.and(truth), ..up };
         }
         level.truth()
     }
 
     /// One test or action; None = it cannot be told.
-    fn test(&mut self, live: bool) -> Option<bool> {
+    fn test(&mut self, live: Truth) -> Option<bool> {
         let at = self.at;
         let word = self.word().unwrap_or_default().to_string();
         self.at += 1;
@@ -201,8 +241,11 @@ impl Search<'_> {
                 while self.word().is_some_and(|word| !matches!(word, ";" | "+")) {
                     self.at += 1;
                 }
+                // One that runs for each file is a test as well.
+                let each = self.word() == Some(";");
                 self.at += 1;
-                return Some(self.act(at, live));
+                self.act(at, live);
+                return (!each).then_some(true);
             }
             "-print" | "-print0" => return Some(self.act(at, live)),
             "-ls"
@@ -217,7 +260,7 @@ impl Search<'_> {
                 return Some(true);
             }
             "-prune" => {
-                self.pruned |= live;
+                self.pruned |= live.must;
                 return Some(true);
             }
             "-false" => return Some(false),
@@ -252,7 +295,8 @@ impl Search<'_> {
             "-newer" | "-anewer" | "-cnewer" => {
                 fs::metadata(&value).ok()?.modified().ok()? < meta.modified().ok()?
             }
-            "-regextype" | "-printf" | "-user" | "-uid" | "-group" | "-gid" => true,
+            "-perm" => permits(&value, meta)?,
+            "-regextype" | "-printf" => true,
             "-fprint" | "-fprint0" | "-fls" => true,
             "-fprintf" => {
                 self.at += 1;
@@ -262,8 +306,8 @@ impl Search<'_> {
         })
     }
 
-    fn act(&mut self, at: usize, live: bool) -> bool {
-        if live {
+    fn act(&mut self, at: usize, live: Truth) -> bool {
+        if live.may {
             self.actions.push(at);
         }
         true
@@ -293,7 +337,7 @@ pub fn by_path(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
                 && match *test {
                     "-path" | "-wholename" => glob::matches(pattern, shown),
                     "-ipath" | "-iwholename" => glob::matches(&folded(pattern), &folded(shown)),
-                    _ => matches(pattern, shown, *test == "-iregex") == Some(true),
+                    _ => matches(pattern, shown, *test == "-iregex") != Some(false),
                 }
         };
         match has(&["-o", "-or", ","]) {
@@ -311,7 +355,7 @@ pub fn by_path(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value> {
         let inner = format!("{path}/settings.json");
         [path, inner]
     });
-    let found = paths.filter_map(below).take(MAX_FOUND);
+    let found = paths.filter_map(below);
     found.map(|path| Value::known(path, start.span.clone())).collect()
 }
 
@@ -325,7 +369,25 @@ fn matches(pattern: &str, text: &str, fold: bool) -> Option<bool> {
 
 /// An expression of a bounded size.
 pub fn expression(text: &str) -> Option<regex_lite::Regex> {
-    regex_lite::RegexBuilder::new(text).size_limit(MAX_EXPRESSION).build().ok()
+    regex_lite::RegexBuilder::new(text).size_limit(limits::EXPRESSION).build().ok()
+}
+
+/// Has the file such a mode, in numbers: just that one, all of its bits (`-`), or one of them (`/`)?
+#[cfg(unix)]
+fn permits(wanted: &str, meta: &Metadata) -> Option<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let mode = meta.mode() & 0o7777;
+    let bits = u32::from_str_radix(wanted.trim_start_matches(['-', '/']), 8).ok()?;
+    Some(match wanted.as_bytes().first()? {
+        b'-' => mode & bits == bits,
+        b'/' => bits == 0 || mode & bits != 0,
+        _ => mode == bits,
+    })
+}
+
+#[cfg(not(unix))]
+fn permits(_wanted: &str, _meta: &Metadata) -> Option<bool> {
+    None
 }
 
 fn age(meta: &Metadata) -> Option<u64> {
@@ -361,9 +423,10 @@ pub fn by_pattern(
     own: &Parsed,
     start: &Value,
     pattern: Option<&Value>,
+    changes: bool,
 ) -> Vec<Value> {
     let Spot::At(dir) = out.spot(start, Extent::Exact, false) else { return Vec::new() };
-    let there = out.guards_below(&dir);
+    let there = out.guards_below(&dir, changes);
     let text = pattern.map_or("", Value::start);
     let ends = own.option("-e").and_then(|o| o.value.as_ref()).map(|v| format!(".{}", v.start()));
     let kind = own.option("-t").and_then(|o| o.value.as_ref()).and_then(Value::plain);
@@ -382,7 +445,7 @@ pub fn by_pattern(
                 _ if own.option("-F").is_some() => name.contains(text),
                 _ => {
                     let fold = if text.chars().any(char::is_uppercase) { "" } else { "(?i)" };
-                    expression(&format!("{fold}{text}")).is_some_and(|re| re.is_match(name))
+                    expression(&format!("{fold}{text}")).is_none_or(|re| re.is_match(name))
                 }
             }
     };
@@ -393,6 +456,5 @@ pub fn by_pattern(
         let within = |path: &String| path.starts_with(&dir.lexical) && !found.contains(path);
         found.extend(named.filter(|path| within(path) && finds(path, false)).collect::<Vec<_>>());
     }
-    found.truncate(MAX_FOUND);
     found.into_iter().map(|path| Value::known(path, start.span.clone())).collect()
 }

@@ -5,11 +5,7 @@ use super::super::table::{Program, Role, mark, program as find};
 use crate::effect::path::split;
 use crate::effect::value::{BLANK, Emitter, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Word};
-
-/// How many rows of items parallel is followed for.
-const MAX_ROWS: usize = 32;
-/// How many lists of items.
-const MAX_LISTS: usize = 8;
+use crate::limits::Cap;
 
 /// Modules of Python that only share their name with another program.
 const SHADOWS: &[&str] = &["build", "calendar", "code", "profile", "site", "test", "time", "trace"];
@@ -151,8 +147,7 @@ pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut V
     // Rows of items: every list multiplies, `:::+` goes along with the one before.
     let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
     let mut at = end;
-    if values[end..].iter().filter(|v| mark(v)).count() > MAX_LISTS {
-        out.unknown("more lists for parallel than are followed", call.span.clone());
+    if !Cap::Lists.holds(values[end..].iter().filter(|v| mark(v)).count()) {
         return;
     }
     while at < values.len() {
@@ -177,7 +172,7 @@ pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut V
                 .flat_map(|row| {
                     items.iter().map(|i| [row.as_slice(), std::slice::from_ref(i)].concat())
                 })
-                .take(MAX_ROWS + 1)
+                .take(Cap::Rows.most() + 1)
                 .collect();
         }
         at = stop;
@@ -185,11 +180,9 @@ pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut V
     if end == values.len() {
         rows = vec![vec![Value::unknown(call.span.clone())]];
     }
-    if rows.len() > MAX_ROWS {
-        out.unknown("more items for parallel than are followed", call.span.clone());
-    }
-    next.extend(rows.iter().take(MAX_ROWS).map(|row| fill(&words, row)));
-    next.extend(rows.iter().take(MAX_ROWS).filter_map(|row| apart(&words, row)));
+    let rows = Cap::Rows.first(&rows);
+    next.extend(rows.iter().map(|row| fill(&words, row)));
+    next.extend(rows.iter().filter_map(|row| apart(&words, row)));
 }
 
 /// bash, sh, zsh ...: `-c TEXT`, a file, or standard input.

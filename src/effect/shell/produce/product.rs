@@ -7,6 +7,7 @@ use crate::effect::guard;
 use crate::effect::path::{join, normalise, split};
 use crate::effect::program::special;
 use crate::effect::value::{Printer, Spot, Value};
+use crate::limits::Cap;
 use crate::rule::glob;
 
 /// Arguments as text; what is not known is empty.
@@ -38,7 +39,7 @@ impl Walker<'_> {
     /// What a decoder prints is remembered: running it stays the one effect that nobody has read.
     fn decoded(&mut self, text: Option<String>) -> Option<Feed> {
         let text = text?;
-        if !text.trim().is_empty() && self.decodings.len() < 16 {
+        if !text.trim().is_empty() && Cap::Decoded.holds(self.decodings.len() + 1) {
             self.decodings.push(text.trim().to_string());
         }
         Some(Feed::Text(text))
@@ -271,7 +272,7 @@ impl Walker<'_> {
         let Some(cwd) = self.cwd() else { return Vec::new() };
         let path = normalise(&join(&cwd, pattern));
         let paths = self.out.place.guarded_paths().into_iter();
-        let named = paths.filter(|own| glob::matches(&path, own)).take(16);
+        let named = paths.filter(|own| glob::matches(&path, own));
         named.map(|own| Value::known(own, 0..0)).collect()
     }
 

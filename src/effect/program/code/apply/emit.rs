@@ -1,14 +1,12 @@
 //! From values to effects: paths, hosts, commands.
 
 use super::*;
+use crate::limits::Cap;
 
 impl Scan<'_, '_> {
     pub(super) fn full(&mut self) -> bool {
-        self.count += 1;
-        if self.count > MAX_EFFECTS {
-            self.hide("more effects than are followed");
-        }
-        self.silent || self.count > MAX_EFFECTS
+        self.count += usize::from(!self.silent);
+        self.silent || !Cap::CodeEffects.holds(self.count)
     }
 
     pub(super) fn push(&mut self, word: Word) {

@@ -278,7 +278,7 @@ impl Scan<'_, '_> {
         let text = mode.and_then(Val::whole);
         let (read, write) = match (mode, text.as_deref()) {
             (None | Some(Val::Dict(..) | Val::Scalar), _) => (true, false),
-            (_, Some(mode)) if mode.len() < 40 => {
+            (_, Some(mode)) => {
                 let mode = mode.split(':').next().unwrap_or_default();
                 let write = mode.contains(['w', 'a', 'x', '+', 'c', '>']);
                 (mode.contains(['r', '+']) || !write, write)

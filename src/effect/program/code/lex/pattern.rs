@@ -1,6 +1,7 @@
 //! Patterns, the quotes of Perl and Ruby, and heredocs.
 
 use super::*;
+use crate::limits;
 
 impl<'a> Lexer<'a> {
     /// A regular expression behind its opening delimiter: skipped, unless it holds code.
@@ -143,7 +144,7 @@ impl<'a> Lexer<'a> {
         let (after, end) = (self.at, self.end);
         self.at = from.min(to);
         self.end = to;
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= limits::QUOTED_CODE {
             self.good = false;
         } else if flags.contains('e') {
             if flags.matches('e').count() > 1 {

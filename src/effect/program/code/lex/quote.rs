@@ -1,6 +1,7 @@
 //! Texts in quotes: escapes and what is put in between.
 
 use super::*;
+use crate::limits;
 
 impl<'a> Lexer<'a> {
     /// Behind the opening quote, perhaps of a triple one.
@@ -201,7 +202,7 @@ impl<'a> Lexer<'a> {
             let sigil = &self.source[self.at..=self.at];
             let from = self.at + skip;
             self.at = from;
-            if self.depth >= MAX_DEPTH {
+            if self.depth >= limits::QUOTED_CODE {
                 self.bad();
                 return true;
             }

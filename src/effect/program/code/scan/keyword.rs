@@ -81,16 +81,12 @@ impl Scan<'_, '_> {
                     args.push(Arg { key: line.key.take(), val, block: false });
                 }
                 c.at += 1;
-                let from = c.at;
                 let mut names = Vec::new();
-                while c.at - from < 20 && !matches!(c.word(0), "in" | "")
+                while !matches!(c.word(0), "in" | "")
                     || c.op(",")
                     || c.is(0, Kind::Open, "(")
                     || c.is(0, Kind::Close, ")")
                 {
-                    if c.at - from > 20 {
-                        break;
-                    }
                     if !c.word(0).is_empty() {
                         names.push(Target::Name(c.word(0).to_string()));
                     }
@@ -225,7 +221,11 @@ impl Scan<'_, '_> {
     pub(super) fn block_params(&mut self, c: &mut Cursor, params: &Val) {
         c.at += 1;
         let mut i = 0;
-        while c.at < c.tokens.len() && i < 20 && !c.op("|") {
+        let mut rest = c.tokens.get(c.at..).unwrap_or_default().iter();
+        if !rest.any(|token| token.kind == Kind::Op && token.text == "|") {
+            return;
+        }
+        while !c.op("|") {
             let name = c.word(0).to_string();
             if !name.is_empty() {
                 self.bind(&name, if i == 0 { params.clone() } else { Val::Unknown }, false);
@@ -233,9 +233,7 @@ impl Scan<'_, '_> {
             i += 1;
             c.at += 1;
         }
-        if c.op("|") {
-            c.at += 1;
-        }
+        c.at += 1;
     }
 
     /// Behind `def` and its like: the name and the parameters.

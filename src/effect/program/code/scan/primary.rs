@@ -1,6 +1,7 @@
 //! Values: literals, names, calls, what is in brackets.
 
 use super::*;
+use crate::limits;
 
 impl Scan<'_, '_> {
     /// A value with everything that is called on it.
@@ -56,7 +57,7 @@ impl Scan<'_, '_> {
                     };
                     c.at += 2;
                     target = match target {
-                        Target::Name(name) if !called && name.len() < 160 => {
+                        Target::Name(name) if !called && name.len() < limits::NAME => {
                             Target::Name(format!("{name}.{}", member.text))
                         }
                         _ => Target::None,
@@ -92,7 +93,7 @@ impl Scan<'_, '_> {
                     let args = self.group(c, Stop::Bracket(b'['), &Val::Unknown);
                     target = match (&target, args.first().map(|a| &a.val)) {
                         (Target::Name(name), Some(Val::Text(key)))
-                            if !called && name.len() + key.len() < 150 =>
+                            if !called && name.len() + key.len() < limits::NAME =>
                         {
                             Target::Name(format!("{name}.{key}"))
                         }

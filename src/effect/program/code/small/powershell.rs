@@ -5,6 +5,7 @@ use crate::effect::program::special;
 use crate::effect::program::table::{Program, program};
 use crate::effect::shell::listing;
 use crate::effect::windows;
+use crate::limits::Cap;
 
 /// Words that begin a statement and are no command.
 const KEYWORDS: &[&str] = &[
@@ -13,9 +14,6 @@ const KEYWORDS: &[&str] = &[
     "break", "continue", "exit", "class", "using", "not", "exist", "call", "echo.", "rem", "set",
     "setlocal", "endlocal", "goto", "defined",
 ];
-/// How many commands of a text are followed.
-const MAX_COMMANDS: usize = 200;
-
 /// The words of each command: between separators that do not stand in quotes.
 fn commands(text: &str, ends: &[char], quotes: &[char], escape: char) -> Vec<Vec<String>> {
     let (mut all, mut words, mut word) = (Vec::new(), Vec::new(), String::new());
@@ -51,8 +49,8 @@ fn commands(text: &str, ends: &[char], quotes: &[char], escape: char) -> Vec<Vec
 impl Sink<'_, '_> {
     /// Hands a command on: the words of a program of Windows as they are written.
     fn command(&mut self, name: &str, args: &[String], cwd: Option<&Value>) {
-        if self.next.len() >= MAX_COMMANDS {
-            return self.hide("more commands than are followed");
+        if !Cap::Scripts.holds(self.next.len() + 1) {
+            return;
         }
         let found = program(name, self.out.place.programs);
         let own = found.is_none_or(|p| p.windows);

@@ -5,16 +5,15 @@ use std::time::UNIX_EPOCH;
 
 use crate::effect::path::join;
 use crate::effect::value::Emitter;
+use crate::limits::Cap;
 use crate::rule::glob;
 
-/// The largest index that is read.
-const MAX_INDEX: u64 = 8 << 20;
-/// The largest list of what is ignored.
-const MAX_IGNORED: u64 = 64 << 10;
 /// How long the head of an entry is, and where in it the time and the size stand.
 const HEAD: usize = 62;
 const MODIFIED: usize = 8;
 const SIZE: usize = 36;
+/// How long the name of what a split index shares is, at least.
+const BASE: usize = 20;
 
 /// What git knows of a project's files.
 pub struct Tree {
@@ -29,7 +28,7 @@ impl Tree {
         let project = out.place.project.clone();
         let own = format!("{project}/.git");
         // Of a linked work tree the directory is told by the file `.git`.
-        let git = match out.content(&own, MAX_IGNORED) {
+        let git = match out.whole(&own, Cap::Ignored) {
             Some(text) => {
                 let text = String::from_utf8(text).ok()?;
                 join(&project, text.strip_prefix("gitdir:")?.trim())
@@ -38,10 +37,14 @@ impl Tree {
             None => return None,
         };
         // An index that is not there tracks nothing.
-        let index = out.content(&format!("{git}/index"), MAX_INDEX).unwrap_or_default();
+        let index = out.whole(&format!("{git}/index"), Cap::Index).unwrap_or_default();
+        if !is_told(&index) {
+            out.unknown("a git index whose names are cut or stand in another file", 0..0);
+            return None;
+        }
         let lists = [format!("{git}/info/exclude"), format!("{project}/.gitignore")];
         let ignored = lists.iter().filter_map(|list| {
-            Some(String::from_utf8_lossy(&out.content(list, MAX_IGNORED)?).into_owned())
+            Some(String::from_utf8_lossy(&out.whole(list, Cap::Ignored)?).into_owned())
         });
         let ignored = ignored.collect();
         Some(Tree { project, index, ignored })
@@ -89,7 +92,18 @@ impl Tree {
     }
 }
 
-/// The head of a file's entry. Names of the fourth version, which are cut, are not found.
+/// Does the index hold all names as they are? Those of the fourth version are cut, and what a split one
+/// shares stands in another file.
+fn is_told(index: &[u8]) -> bool {
+    let split = |at: usize| {
+        let size = index.get(at + 4..at + 8).and_then(|bytes| bytes.try_into().ok());
+        let size = size.map_or(0, u32::from_be_bytes) as usize;
+        (BASE..index.len() - at).contains(&size)
+    };
+    index.get(4..8) != Some(&[0, 0, 0, 4]) && !memchr::memmem::find_iter(index, b"link").any(split)
+}
+
+/// The head of a file's entry.
 fn entry<'a>(index: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let wanted = [name.as_bytes(), b"\0"].concat();
     memchr::memmem::find_iter(index, &wanted).find_map(|at| {
