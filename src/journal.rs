@@ -10,12 +10,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::files;
+use crate::limits;
 use crate::redact;
 use crate::rule::file::JournalConfig;
 use crate::text;
-
-/// The longest text of a field that is kept, in bytes.
-const LONGEST: usize = 2_000;
 
 /// How often a line is written, where each time the journal is rotated away under it.
 const TRIES: usize = 5;
@@ -179,7 +177,7 @@ fn is_still(_: &Path, _: &File) -> bool {
 
 /// The text without secrets, cut to what is kept.
 pub fn clean(text: &str) -> String {
-    let mut end = text.len().min(LONGEST);
+    let mut end = text.len().min(limits::JOURNAL_TEXT);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

@@ -90,6 +90,27 @@ bounds! {
     /// bytes that a template becomes, which is as much as a payload may have
     /// a substitution that makes more of it is left out, and nothing is added behind a longer text
     FILLED: usize = 16 << 20;
+    /// bytes of a program that `hookctl trust` pins
+    /// counts as changed
+    PINNED: u64 = 8 << 20;
+    /// entries of a directory that `hookctl trust` pins
+    /// not pinned, and said so
+    PINNED_ENTRIES: usize = 512;
+    /// values of `{path}`, `{command}` or `{host}` that one `when.run` is asked about
+    /// what is beyond is unknown
+    ASKED: usize = 32;
+    /// bytes of a value in a variable
+    /// the variable holds the path of a file
+    VARIABLE: usize = 100 << 10;
+    /// bytes of `context.file`
+    /// cut
+    CONTEXT: usize = 256 << 10;
+    /// addresses of a server
+    /// a fault
+    ADDRESSES: usize = 10;
+    /// bytes of a text in the journal
+    /// cut
+    JOURNAL_TEXT: usize = 2_000;
     /// bytes of a path whose symlinks are followed
     /// it leads nowhere: the system refuses it as well
     PATH: usize = 8192;
@@ -330,6 +351,13 @@ pub fn reached() -> Vec<Cap> {
         return Vec::new();
     }
     Cap::ALL.iter().copied().filter(|cap| bits >> *cap as u32 & 1 == 1).collect()
+}
+
+/// What one analysis looks at, as a table for the documentation.
+pub fn table() -> Vec<Row> {
+    const BEYOND: &str = "unknown, with this as its reason: asked about, never allowed";
+    let caps = Cap::ALL.iter().map(|cap| (cap.what(), cap.most() as u64, BEYOND));
+    BOUNDS.iter().copied().chain(caps).collect()
 }
 
 /// `4,000`, for people.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::files::{self, Refusal};
+use crate::limits;
 use crate::rule::file::RuleFile;
 use crate::rule::glob;
 
@@ -20,11 +21,6 @@ pub use pins::stays_in;
 /// What the entries hold. One of another number says too little of what its commands run: it approves
 /// nothing any more.
 const FORMAT: u32 = 2;
-/// The largest program that is pinned, in bytes.
-const LARGEST: u64 = 8 << 20;
-/// How many entries a pinned directory may have, with what is below it.
-const MOST: usize = 512;
-
 /// What was approved: the content of `trust.json`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Store {
@@ -167,7 +163,7 @@ pub fn entry(root: &Path, text: &str, file: &RuleFile, since: String) -> Entry {
 
 /// The hash of a regular file's content; None where it is none, cannot be read, or is too large.
 fn hash_of(path: &Path) -> Option<String> {
-    files::read(path, LARGEST).ok().map(|bytes| hash(&bytes))
+    files::read(path, limits::PINNED).ok().map(|bytes| hash(&bytes))
 }
 
 /// The hash of a directory: its names, where links lead, what files hold; that there is none is one too.
@@ -185,7 +181,7 @@ fn listing_of(dir: &Path, names: Option<&str>) -> Option<String> {
         let mut found = Vec::new();
         for entry in entries {
             found.push(entry.ok()?.file_name().into_string().ok()?);
-            if found.len() + seen > MOST {
+            if found.len() + seen > limits::PINNED_ENTRIES {
                 return None;
             }
         }
@@ -204,7 +200,7 @@ fn listing_of(dir: &Path, names: Option<&str>) -> Option<String> {
                 link_of(&path)
             } else {
                 size += meta.len();
-                if size > LARGEST {
+                if size > limits::PINNED {
                     return None;
                 }
                 hash_of(&path)?

@@ -3,6 +3,7 @@
 //! program's own.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use hookctl::agent::claude::Claude;
 use hookctl::agent::{Agent as _, EventSpec};
 use hookctl::effect::program::{row, table};
 use hookctl::event::Kind;
+use hookctl::limits;
 use hookctl::rule::Layer;
 use hookctl::rule::case;
 use hookctl::rule::condition::{KEYS, WHEN_KEYS, effect_words};
@@ -315,6 +317,37 @@ fn s3_58_the_limits_of_commands_are_documented() {
     let rules = read("docs/rules.md");
     for word in ["bwrap", "env -i", "process group", "256 KiB"] {
         assert!(rules.contains(word), "docs/rules.md does not speak of {word}");
+    }
+}
+
+/// A number of bytes or of anything else, for people.
+fn shown(what: &str, most: u64) -> String {
+    match most {
+        _ if !what.starts_with("bytes") || most % 1024 != 0 => limits::thousands(most),
+        _ if most % (1 << 20) == 0 => format!("{} MiB", most >> 20),
+        _ => format!("{} KiB", most >> 10),
+    }
+}
+
+#[test]
+fn the_table_of_limits_is_the_programs() {
+    const START: &str =
+        "<!-- made from src/limits.rs by `UPDATE_DOCS=1 cargo test --test docs` -->\n";
+    const END: &str = "<!-- end -->";
+    let mut table = "| what | limit | beyond it |\n|---|---|---|\n".to_string();
+    for (what, most, beyond) in limits::table() {
+        let (what, beyond) = (what.trim(), beyond.trim());
+        writeln!(table, "| {what} | {} | {beyond} |", shown(what, most)).unwrap();
+    }
+    let rules = read("docs/rules.md");
+    let at = rules.find(START).expect("the table's start") + START.len();
+    let end = at + rules[at..].find(END).expect("the table's end");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let whole = [&rules[..at], &table, &rules[end..]].concat();
+        fs::write(root().join("docs/rules.md"), whole).expect("docs/rules.md");
+    } else {
+        let same = rules[at..end] == table;
+        assert!(same, "docs/rules.md is out of date: UPDATE_DOCS=1 cargo test --test docs");
     }
 }
 

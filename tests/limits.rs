@@ -114,3 +114,126 @@ fn what_overflowed_the_parsers_stack_is_asked_about() {
     bash("", "", &"(a)".repeat(20_000));
     assert_eq!(bash("", "", "time ls").0, "-");
 }
+
+/// Numbers in the analysis and in judging that are no caps: text of the line, and why.
+const NO_CAPS: &[(&str, &str)] = &[
+    ("const BLOCK: usize = 512", "tar's format"),
+    ("const HEAD: usize = 62", "the format of git's index"),
+    ("const SIZE: usize = 36", "the format of git's index"),
+    ("const BASE: usize = 20", "the format of git's index"),
+    ("const STEP: usize", "what a step costs"),
+    ("const STEPS: usize = 1 << 12", "steps until the budget is asked"),
+    ("const RULE: usize = 32", "what a rule costs"),
+    ("const EFFECT: usize = 16", "what an effect costs"),
+    ("const BRIDGE: u16 = 3043", "a port"),
+    ("const REMEMBER: u64", "seconds, a default"),
+    ("const LONGEST_REMEMBERED: u64", "seconds that a key admits"),
+    ("const SUM: usize = 17", "the index's own format"),
+    ("const CLIENT_CAP: u32 = 8", "the client's"),
+    ("path.whole.len() > 256", "when the budget is asked"),
+    ("done.len() > 256 && !limits::step", "when the budget is asked"),
+    ("args.iter().take(4).any(|arg| is_agent", "where a runner's package stands"),
+    ("mode.bytes().rev().take(3)", "the digits of a mode"),
+    ("files.iter().take(1)", "scp's first operand"),
+    ("tokens[n + 1..].iter().take(2)", "what stands right behind a keyword"),
+    (".rev().take(3).find(|t| t.kind == Kind::Name)", "what stands right before a default"),
+    ("text.len() > 40 && text.bytes().all", "what base64 looks like"),
+    ("letters.len() > 64 && text[1..*offset]", "each letter is told once"),
+    ("leaf.text.len() < 32", "a verb, no sentence"),
+    ("leaf.text.len() < 256 && leaf.text.contains", "a name, no sentence"),
+    ("for round in 0..3", "a loop's body is forgotten in the last round"),
+    ("chars().take(200)", "what is shown of a line"),
+    ("chars().take(64)", "what is compared for a suggestion"),
+];
+
+/// Does a line hold a number where caps have theirs: behind a comparison, `take`, `truncate`, in a constant?
+fn caps(line: &str) -> bool {
+    let number = |rest: &str| {
+        let rest = rest.trim_start_matches(['=', ' ']);
+        let digits: String = rest
+            .chars()
+            .take_while(|c| c.is_ascii_digit() || *c == '_')
+            .filter(|c| *c != '_')
+            .collect();
+        let behind = rest
+            [rest.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(rest.len())..]
+            .trim_start();
+        digits.parse::<u64>().is_ok_and(|n| n > 1 && !(n < 4 && behind.is_empty()))
+    };
+    let constant = line.trim_start().trim_start_matches("pub ").starts_with("const ")
+        && ["usize = ", "u8 = ", "u16 = ", "u32 = ", "u64 = "].iter().any(|kind| {
+            line.split_once(kind).is_some_and(|(_, rest)| {
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                rest.contains("<<")
+                    || digits.parse::<u64>().is_ok_and(|n| n > 12)
+                    || rest.contains('_')
+            })
+        });
+    let counted = ["len()", "count()", "depth", "count", "nest"].iter().any(|what| {
+        line.match_indices(what).any(|(at, _)| {
+            let rest = line[at + what.len()..].trim_start();
+            let large = |rest: &str| {
+                let rest = rest.trim_start_matches(['=', ' ']);
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                digits.len() > 1
+            };
+            rest.strip_prefix(['<', '>']).is_some_and(large)
+        })
+    });
+    let taken = ["take(", "truncate(", ".min(", "in 0.."]
+        .iter()
+        .any(|call| line.match_indices(call).any(|(at, _)| number(&line[at + call.len()..])));
+    constant || counted || taken
+}
+
+#[test]
+fn no_cap_stands_outside_of_the_limits() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut open: Vec<_> =
+        ["effect", "rule", "judge", "trust", "engine", "config"].map(|dir| root.join(dir)).into();
+    open.extend(["trust.rs", "journal.rs", "engine.rs", "config.rs"].map(|file| root.join(file)));
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let name = path.to_string_lossy().into_owned();
+        if !path.is_file()
+            || !name.ends_with(".rs")
+            || name.ends_with("tests.rs")
+            || name.ends_with("oracle.rs")
+        {
+            continue;
+        }
+        seen += 1;
+        let text = fs::read_to_string(&path).unwrap();
+        let own = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        for (at, line) in own.lines().enumerate() {
+            let told = NO_CAPS.iter().any(|(part, _)| line.contains(part));
+            if !line.trim_start().starts_with("//") && caps(line) && !told {
+                wrong.push(format!("{name}:{}: {}", at + 1, line.trim()));
+            }
+        }
+    }
+    assert!(seen > 120, "{seen} files");
+    assert!(wrong.is_empty(), "caps belong into src/limits.rs:\n{}", wrong.join("\n"));
+    for line in [
+        "items.truncate(16)",
+        "if next.len() > 200 {",
+        "x.iter().take(8)",
+        "const MAX_X: usize = 32;",
+        "for _ in 0..8 {",
+    ] {
+        assert!(caps(line), "{line}");
+    }
+    for line in [
+        "let Some([a, b]) = x.get(..2)",
+        "if names.len() > 1 {",
+        "const NAME: &str = \"x\";",
+        "own.take(at)",
+    ] {
+        assert!(!caps(line), "{line}");
+    }
+}

@@ -358,7 +358,6 @@ impl Walker<'_> {
             .commands
             .iter_mut()
             .rev()
-            .take(8)
             .find(|c| c.span == command.span && c.name == command.name);
         if let Some(twin) = twin {
             twin.quoted = true;

@@ -8,12 +8,10 @@ use crate::act::{Job, Outcome};
 use crate::effect::Analysis;
 use crate::engine::{Match, Part};
 use crate::event::Event;
+use crate::limits;
 use crate::rule::template::Name;
 use crate::rule::{Command, Rule};
 use crate::verdict::Verb;
-
-/// How many different questions a command is asked about one call; what is beyond is not known.
-const MOST: usize = 32;
 
 /// A question to a command, and what it said: None = it could not tell.
 pub(super) struct Asked {
@@ -103,8 +101,10 @@ impl Judge<'_> {
     /// Says in the journal that a command was not asked of every part of the call.
     fn note_unasked(&mut self, rule: &Rule) {
         let name = rule.name();
-        let note =
-            format!("{name}: when.run was asked {MOST} questions about this call, and no more");
+        let note = format!(
+            "{name}: when.run was asked {} questions about this call, and no more",
+            limits::ASKED
+        );
         if !self.out.notes.contains(&note) {
             self.out.notes.push(note);
         }
@@ -126,7 +126,7 @@ impl Judge<'_> {
         }
         let mut seen = Vec::new();
         let mut ask = |part: &Part| {
-            if seen.len() >= MOST {
+            if seen.len() >= limits::ASKED {
                 return None;
             }
             let about = match part {

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Heard, Judge, LARGEST_VARIABLE};
+use super::{Heard, Judge};
 use crate::act::{self, Job, Outcome};
 use crate::effect::Analysis;
 use crate::engine::Match;
 use crate::event::Event;
 use crate::files;
+use crate::limits;
 use crate::once::{self, Claim};
 use crate::rule;
 use crate::rule::template::Name;
@@ -140,7 +141,7 @@ impl Judge<'_> {
         variables.push(("HOOKCTL_EVENT".into(), self.event.name.clone()));
         variables.push(("HOOKCTL_TOOL".into(), self.event.tool.clone()));
         for (name, value) in &mut variables {
-            if value.len() > LARGEST_VARIABLE
+            if value.len() > limits::VARIABLE
                 && let Some(path) = self.spill(name, value)
             {
                 *value = path;

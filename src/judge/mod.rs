@@ -36,11 +36,6 @@ mod servers;
 mod tell;
 mod values;
 
-/// The largest value that goes into an environment variable; a larger one goes into a file.
-const LARGEST_VARIABLE: usize = 100 << 10;
-/// How much of a context file is told, in bytes.
-const LARGEST_CONTEXT: usize = 256 << 10;
-
 /// How the note begins of a server that would be asked, where nobody is.
 pub const WOULD_ASK: &str = "would ask";
 /// Why a stop is not blocked again.

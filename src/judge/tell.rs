@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
-use super::{Judge, LARGEST_CONTEXT};
+use super::Judge;
 use crate::act::quote;
 use crate::engine::Match;
 use crate::files;
+use crate::limits;
 use crate::rule::Text;
 use crate::trust;
 
@@ -25,7 +26,7 @@ impl Judge<'_> {
                     // What a project names must be its own, links followed.
                     let own = !one.rule.layer().is_project() || trust::stays_in(root, &path);
                     let read = match own {
-                        true => files::head(&path, LARGEST_CONTEXT as u64)
+                        true => files::head(&path, limits::CONTEXT as u64)
                             .map_err(|refusal| refusal.about(&path)),
                         false => Err(format!("{} leads out of the project", path.display())),
                     };

@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
 use crate::event::KindSet;
+use crate::limits;
 use crate::rule::reader::{Reader, json};
 use crate::verdict::Verb;
 
@@ -70,8 +71,6 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
     ("guard", "cdev: false = what it remembers allows compound commands as well"),
 ];
 
-/// How many addresses a server may have.
-const MOST_URLS: usize = 10;
 /// The port of a bridge.
 const BRIDGE: u16 = 3043;
 /// How long an answer for the session holds, in seconds, and how long it may.
@@ -312,8 +311,8 @@ pub(super) fn read_key(
                     Err(why) => r.fault("bad-url", format!("the address: {why}"), None, span),
                 }
             }
-            if out.urls.len() > MOST_URLS {
-                let message = format!("a server has at most {MOST_URLS} addresses");
+            if out.urls.len() > limits::ADDRESSES {
+                let message = format!("a server has at most {} addresses", limits::ADDRESSES);
                 r.fault("out-of-range", message, None, value.span());
             }
         }
