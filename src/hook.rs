@@ -80,6 +80,9 @@ impl Options {
             }
             let Some(value) = inline.or_else(|| args.next()) else {
                 options.unknown.push(format!("{flag} without its value"));
+                if flag == "--config" {
+                    options.config = Some(PathBuf::new());
+                }
                 continue;
             };
             let string = value.to_string_lossy().into_owned();
@@ -200,8 +203,12 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
     let paths = match paths {
         Ok(paths) => paths,
         Err(why) => {
-            let kind = parsed.as_ref().map_or(Kind::Other, |event| event.kind);
-            return failed(Some(kind), why, None);
+            let kind = match parsed {
+                Ok(event) => Some(event.kind),
+                Err(Unreadable::Bad { kind, .. }) => kind,
+                Err(Unreadable::Nothing) => None,
+            };
+            return failed(kind, why, None);
         }
     };
     let event = match parsed {
@@ -217,6 +224,9 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
     if let Err(why) = config.retype(&options.server) {
         config.broken.push((KindSet::ALL, format!("the registered command line: {why}")));
+    }
+    if let Some(why) = paths.misnamed(options.config.as_deref()) {
+        config.broken.insert(0, (KindSet::ALL, why));
     }
     place.programs = config.programs();
     let paused = pause::until(&paths).unwrap_or_else(|why| {

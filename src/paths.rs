@@ -52,6 +52,21 @@ impl Paths {
         })
     }
 
+    /// Why nothing can be read from the directory that `--config` names. The default one need not be there:
+    /// registered entries name it whether there are rules or not.
+    pub fn misnamed(&self, config: Option<&Path>) -> Option<String> {
+        let named = config?;
+        if self.config == platform(&self.home).0 || self.config.is_dir() && named != "" {
+            return None;
+        }
+        let shown = named.display();
+        Some(match (named.as_os_str().is_empty(), self.config.exists()) {
+            (true, _) => "--config names no directory".into(),
+            (_, true) => format!("--config {shown} is a file: name the directory of {CONFIG_FILE}"),
+            (_, false) => format!("--config {shown}: there is no such directory"),
+        })
+    }
+
     /// The user's config file.
     pub fn user_config(&self) -> PathBuf {
         self.config.join(CONFIG_FILE)
@@ -118,8 +133,9 @@ fn platform(home: &Path) -> (PathBuf, PathBuf) {
     (home.join(".config/hookctl"), home.join(".local/state/hookctl"))
 }
 
+/// Never below the directory that this happens to run in, where no path is named at all.
 fn absolute(path: PathBuf) -> PathBuf {
-    std::path::absolute(&path).unwrap_or(path)
+    std::path::absolute(&path).unwrap_or_else(|_| Path::new("/").join(path))
 }
 
 /// The project's root for a session in `cwd`: CLAUDE_PROJECT_DIR, else [`project_above`].

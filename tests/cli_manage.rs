@@ -427,3 +427,28 @@ fn init_replaces_nothing_unasked_and_for_no_agent() {
     assert_eq!(done.code, 0, "{}", done.err);
     assert!(world.project().join(".hookctl.toml").exists());
 }
+
+#[test]
+fn a_config_that_names_nothing_is_told() {
+    let world = World::with("");
+    let file = world.user();
+    for dir in ["/nowhere/at/all", "", file.to_str().unwrap()] {
+        for command in [
+            &["status"][..],
+            &["check"],
+            &["explain", "--tool", "Bash", "--", "ls"],
+            &["test"],
+            &["packs"],
+            &["log"],
+            &["install", "--dry-run"],
+        ] {
+            let done = world.run(&[&["--config", dir], command].concat());
+            assert_eq!(done.code, 2, "{command:?} {dir:?} {}", done.out);
+            assert!(done.err.contains("--config"), "{command:?} {}", done.err);
+        }
+    }
+    let new = world.home().join("new");
+    let new = new.to_str().unwrap();
+    assert_eq!(world.run(&["init", "--config", new]).code, 0);
+    assert_eq!(world.run(&["check", "--config", new]).code, 0);
+}

@@ -473,6 +473,49 @@ fn unknown_flags_are_no_way_past_the_rules() {
 }
 
 #[test]
+fn a_config_that_names_nothing_is_told_and_asked_about() {
+    let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
+    let file = home.path().join(".config/hookctl/config.toml");
+    let file = file.to_str().unwrap();
+    let start =
+        json!({ "hook_event_name": "SessionStart", "session_id": "s", "source": "startup" });
+    for args in [
+        &["hook", "--config", "/nowhere/at/all"][..],
+        &["hook", "--config", file],
+        &["hook", "--config", ""],
+        &["hook", "--config="],
+        &["hook", "--config", "relative/nowhere"],
+        &["--config", "/nowhere", "hook"],
+        &["hook", "--config"],
+    ] {
+        let said = |payload: &Value| {
+            let output = home.run(args, payload.to_string().as_bytes());
+            assert_eq!(output.status.code(), Some(0), "{args:?}");
+            serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default()
+        };
+        let answer = said(&bash("ls"));
+        let reason = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str();
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{args:?}");
+        assert!(reason.is_some_and(|reason| reason.contains("--config")), "{args:?}: {reason:?}");
+        // Not the default directory's rule, and the shipped ones hold.
+        assert_eq!(said(&bash("rm -rf /"))["hookSpecificOutput"]["permissionDecision"], "deny");
+        let told = said(&start);
+        assert!(told["systemMessage"].as_str().is_some_and(|t| t.contains("--config")), "{args:?}");
+    }
+    // One that is there and holds no rules; the default one, which registered entries name, is there or not.
+    let default = home.path().join("other/.config/hookctl");
+    for (args, own) in [
+        (vec!["hook", "--config", home.path().to_str().unwrap()], home.path()),
+        (vec!["hook", "--config", default.to_str().unwrap()], &home.path().join("other")),
+    ] {
+        let mut command = home.command(&args);
+        let mut child = command.env("HOME", own).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(bash("ls").to_string().as_bytes()).unwrap();
+        assert!(child.wait_with_output().unwrap().stdout.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
 fn a_reader_that_is_gone_is_no_panic() {
     let home = Home::new("[rule.no]\ntool = \"Read\"\ndeny = \"no\"\n");
     let mut child = home.command(&["hook"]).spawn().unwrap();

@@ -34,6 +34,9 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
     if mark.is_some() && args.replace && !args.dry_run {
         return Ok(refuse(&"--replace takes out what may ask a human", mark));
     }
+    if let Some(why) = context.paths.misnamed(context.global.config.as_deref()) {
+        bail!("{why}; `hookctl init --config DIR` makes it");
+    }
     if server.is_empty() {
         // What is there stays: without it, events would go unasked.
         let now = settings::read(&place.file).ok().flatten();

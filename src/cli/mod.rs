@@ -84,6 +84,13 @@ impl Context {
         Ok(Context { paths, global, cwd, root, color })
     }
 
+    /// # Errors
+    /// Where `--config` names no directory.
+    pub fn check_config(&self) -> Result<()> {
+        let why = self.paths.misnamed(self.global.config.as_deref());
+        why.map_or(Ok(()), |why| Err(anyhow::Error::msg(why)))
+    }
+
     /// The text in that colour (an SGR number), where colours are on.
     pub fn paint(&self, sgr: u8, text: &str) -> String {
         if self.color { format!("\u{1b}[{sgr}m{text}\u{1b}[0m") } else { text.to_string() }
@@ -127,6 +134,10 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         other => other.unwrap_or(Command::Status(args::StatusArgs::default())),
     };
     let context = Context::find(cli.global)?;
+    // These make the directory, say it later, or take out what names it.
+    if !matches!(command, Command::Init(_) | Command::Install(_) | Command::Uninstall(_)) {
+        context.check_config()?;
+    }
     match command {
         Command::Install(args) => install::run(&context, &args),
         Command::Uninstall(args) => uninstall::run(&context, &args),

@@ -54,7 +54,8 @@ pub static FAILURES: &[Failure] = &[
          clock because a file system does not answer",
     ),
     unjudged(
-        "whatever it waits for: the answer has not left half a second before the agent's timeout",
+        "whatever it waits for: the answer has not left half a second before the agent's timeout \
+         (a tenth of it, where that is less)",
     ),
     unjudged("stdin is no JSON object, is cut off, or is nested deeper than 128 levels"),
     unjudged(
@@ -95,6 +96,10 @@ pub static FAILURES: &[Failure] = &[
          larger than 4 MiB",
     ),
     unusable("the managed or user file, or its directory, can be written by others: refused"),
+    unusable(
+        "`--config` names no directory: nothing is there, or a file (the default one need not be \
+         there)",
+    ),
     all(
         "an untrusted project's file is broken, cannot be read, or is no regular file",
         "notice to the user once per session; its sound rules that deny or ask still hold",
@@ -185,7 +190,8 @@ pub static FAILURES: &[Failure] = &[
          oldest go",
     ),
     all(
-        "hookctl's own deadline: a second before the agent's timeout, 1.1 s on SessionEnd",
+        "hookctl's own deadline: a second before the agent's timeout (a fifth of it, where that is \
+         less), at most 1.1 s on SessionEnd",
         "commands still running are killed and count as over their limit; servers count as not \
          answering 50 ms earlier",
     ),
