@@ -224,10 +224,45 @@ fn every_shipped_rule_is_written_as_promised() {
             if !reason.ends_with('.') || reason.chars().count() > 200 {
                 say("has a reason of more than 200 characters, or without a full stop");
             }
+            if found == ["ask"] && !is_for_humans(reason) {
+                say("asks a human in words that are meant for the model");
+            }
         }
     }
     assert!(seen.len() > 50, "the rules are not found any more: {}", seen.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An ask is read by the human who is to decide: it says what would happen, and tells nobody what to do.
+fn is_for_humans(reason: &str) -> bool {
+    const ORDERS: &[&str] = &[
+        "add", "ask", "change", "check", "delete", "do", "keep", "let", "look", "make", "mend",
+        "move", "name", "never", "prefer", "put", "read", "run", "say", "show", "tell", "use",
+        "wait", "write",
+    ];
+    let text = reason.to_lowercase();
+    let begins = |part: &str| {
+        let word = part.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+        ORDERS.contains(&word)
+    };
+    let words = text.split(|c: char| !c.is_alphabetic());
+    let person = words.clone().any(|word| matches!(word, "you" | "your" | "user" | "user's"));
+    !person && !text.split(['.', ';', ':', ',']).any(begins)
+}
+
+#[test]
+fn what_is_meant_for_the_model_is_told_apart() {
+    for good in ["This deletes a tag.", "{path} may be a private key; 644 is what is meant."] {
+        assert!(is_for_humans(good), "{good}");
+    }
+    for bad in [
+        "This deletes a tag. Ask the user.",
+        "It is sent to {host}. Say what leaves, and let the user decide.",
+        "{path} decides that: use another.",
+        "Only you may do this.",
+    ] {
+        assert!(!is_for_humans(bad), "{bad}");
+    }
 }
 
 #[test]
