@@ -55,7 +55,7 @@ impl Judge<'_> {
             let said = outside.iter().find(|said| std::ptr::eq(said.rule, one.rule));
             let reason = match (&one.rule.verdict, said) {
                 (Some((Verb::Allow, template)), _) => {
-                    template.fill(&self.values_of(event, analysis, one, None, None))
+                    template.told(&self.values_of(event, analysis, one, None, None))
                 }
                 (_, Some(said)) if !said.reason.is_empty() => said.reason.clone(),
                 _ => "The server allows it.".into(),

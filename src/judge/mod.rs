@@ -373,13 +373,11 @@ impl<'a> Judge<'a> {
             let one = matches.iter().find(|one| std::ptr::eq(one.rule, *rule));
             match (&rule.verdict, one) {
                 (Some((verb, reason)), Some(one)) => {
-                    let output = outcome.output();
                     let ended = outcome.ended();
-                    let mut reason =
-                        reason.fill(&self.values(one, Some(output.as_str()), Some(&ended)));
-                    if reason.trim().is_empty() {
-                        reason = ended;
-                    }
+                    // Where it printed nothing, how it ended is all that there is to say.
+                    let output = Some(outcome.output()).filter(|text| !text.trim().is_empty());
+                    let output = output.as_ref().unwrap_or(&ended);
+                    let reason = reason.told(&self.values(one, Some(output), Some(&ended)));
                     self.voice(rule, *verb, reason);
                 }
                 _ => {
@@ -421,7 +419,7 @@ impl<'a> Judge<'a> {
             .collect();
         if let Some(one) = engine::strongest(stops) {
             let Some((_, template)) = &one.rule.verdict else { return };
-            let mut reason = template.fill(&self.values_of(event, analysis, one, None, None));
+            let mut reason = template.told(&self.values_of(event, analysis, one, None, None));
             if one.unknown && !analysis.notes.is_empty() {
                 reason.push_str(&format!(" ({})", analysis.notes.join("; ")));
             }
@@ -497,7 +495,7 @@ impl<'a> Judge<'a> {
                 verb: Verb::Ask,
                 layer: Layer::Pack,
                 rule: "not-understood".into(),
-                reason: format!("{why}. Make it smaller, or several calls."),
+                reason: format!("{why}. A smaller call, or several, it could."),
             });
         } else {
             self.out.answer.notice.push(why);

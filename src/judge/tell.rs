@@ -17,7 +17,7 @@ impl Judge<'_> {
         for one in matches.iter().filter(|one| !one.observed) {
             match &one.rule.context {
                 Some(Text::Plain(text)) => {
-                    let text = text.fill(&self.values(one, None, None));
+                    let text = text.told(&self.values(one, None, None));
                     self.out.answer.context.push(text);
                 }
                 Some(Text::File(path)) => {
@@ -43,7 +43,7 @@ impl Judge<'_> {
                 _ => {}
             }
             if let Some(Text::Plain(text)) = &one.rule.notify {
-                let text = text.fill(&self.values(one, None, None));
+                let text = text.told(&self.values(one, None, None));
                 self.out.answer.notice.push(format!("{text} [{}]", one.rule.name()));
             }
             if !one.rule.env.is_empty() && !self.world.dry {

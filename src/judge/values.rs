@@ -66,8 +66,13 @@ pub(super) fn values<'v>(
         Name::RunOutput => output.map(str::to_string),
         Name::Error => error.or_else(|| event.error()).map(str::to_string),
         Name::Input(field) => {
-            let mut value = &event.input;
-            for part in field {
+            let (first, rest) = field.split_first()?;
+            // As conditions on `input` have it.
+            let mut value = match event.kind.is_tool() {
+                true => event.input.get(first)?,
+                false => event.raw.get(first)?,
+            };
+            for part in rest {
                 value = match value {
                     Value::Array(items) => items.get(part.parse::<usize>().ok()?)?,
                     other => other.get(part)?,

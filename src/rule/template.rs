@@ -29,6 +29,24 @@ pub enum Name {
     Own(&'static str),
 }
 
+impl Name {
+    /// What a reader is told where there is no value.
+    fn missing(&self) -> String {
+        match self {
+            Name::Path => "a path that is not known".into(),
+            Name::Host => "a host that is not known".into(),
+            Name::Command => "this call".into(),
+            Name::Tool => "(no tool)".into(),
+            Name::RunOutput => "(no output)".into(),
+            Name::Error => "(no error)".into(),
+            Name::Input(field) => format!("(no {})", field.join(".")),
+            Name::Variable(name) | Name::Own(name) => {
+                format!("(no {})", name.to_lowercase().replace('_', " "))
+            }
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Substitution {
     pattern: Regex,
@@ -199,6 +217,15 @@ impl Template {
             }
         }
         out
+    }
+
+    /// The text for a reader: what is not known is said in words, so that no sentence has a hole.
+    pub fn told(&self, value: &dyn Fn(&Name) -> Option<String>) -> String {
+        let known = |name: &Name| value(name).filter(|text| !text.trim().is_empty());
+        self.fill(&|name| {
+            let by_tool = || known(&Name::Tool).filter(|_| *name == Name::Command);
+            known(name).or_else(by_tool).or_else(|| Some(name.missing()))
+        })
     }
 
     /// The text as a shell script: `"$HOOKCTL_1"` for each placeholder, and what the variables
@@ -398,6 +425,24 @@ mod tests {
             Name::Input(field) => Some(field.join("+")),
             _ => None,
         })
+    }
+
+    #[test]
+    fn no_placeholder_leaves_a_hole_in_what_is_told() {
+        let mut all: Vec<String> = NAMES.iter().map(|name| format!("{{{name}}}")).collect();
+        all.extend(VARIABLES.iter().map(|name| name.to_string()));
+        for empty in [None, Some(String::new()), Some(" \n".into())] {
+            for name in &all {
+                let text = format!("<{name}> lies outside");
+                let told = Template::parse(&text).unwrap().told(&|_| empty.clone());
+                assert!(!told.contains("<>") && !told.contains("< "), "{text}: {told}");
+            }
+        }
+        let tool = |name: &Name| (*name == Name::Tool).then(|| "mcp__x__drop".to_string());
+        let told = |text: &str| Template::parse(text).unwrap().told(&tool);
+        assert_eq!(told("`{command}` deletes."), "`mcp__x__drop` deletes.");
+        assert_eq!(told("{path} lies outside."), "a path that is not known lies outside.");
+        assert_eq!(told("{input.a.b} and {tool}"), "(no a.b) and mcp__x__drop");
     }
 
     #[test]
