@@ -82,6 +82,27 @@ fn s3_42_the_same_bytes_as_the_hook_from_file_stdin_and_by_name() {
 }
 
 #[test]
+fn a_tool_that_is_none_is_told() {
+    let world = World::with(RULES);
+    for (tool, hint) in [
+        ("bash", "did you mean `Bash`?"),
+        ("Bsh", "did you mean `Bash`?"),
+        ("WebFech", "did you mean `WebFetch`?"),
+        ("", "pipe its payload in"),
+        ("run_shell_command", "mcp__SERVER__TOOL"),
+    ] {
+        for more in [&[][..], &["--event", "PostToolUse"], &["--json"]] {
+            let done = world.run(&[&["explain", "--tool", tool], more, &["--", "ls"]].concat());
+            assert_eq!((done.code, done.out.as_str()), (2, ""), "{tool}");
+            assert!(done.err.contains("no tool") && done.err.contains(hint), "{}", done.err);
+        }
+    }
+    for tool in ["Bash", "Task", "Config", "NotebookRead", "mcp__any__tool"] {
+        assert_eq!(world.run(&["explain", "--tool", tool, "--", "ls"]).code, 0, "{tool}");
+    }
+}
+
+#[test]
 fn nothing_is_run_and_nothing_written() {
     let world = World::with(RULES);
     let commit = world.run(&["explain", "--tool", "Bash", "--", "git commit -m x"]);

@@ -6,6 +6,7 @@
 
 mod events;
 mod render;
+mod tools;
 
 use super::{Agent, EventSpec, Mark, Output};
 use crate::event::{Event, Kind};
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 
 pub use events::{COMMON_INPUT, COMMON_OUTPUT};
 pub use render::TEXT_LIMIT;
+pub use tools::TOOLS;
 
 /// Claude Code, `@anthropic-ai/claude-code`.
 pub struct Claude;

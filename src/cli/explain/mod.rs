@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::args::ExplainArgs;
 use super::{BOLD, Context, Exit, complain, print, print_json};
+use crate::agent::claude::TOOLS;
 use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::dry::{self, Dry};
@@ -16,6 +17,7 @@ use crate::files;
 use crate::hook;
 use crate::pause;
 use crate::payload;
+use crate::rule::fault::did_you_mean;
 
 mod considered;
 mod event;
@@ -111,6 +113,13 @@ fn synthesise(
     named: Option<&str>,
     words: &[String],
 ) -> Result<Vec<u8>> {
+    if let Some(tool) = tool.filter(|tool| !TOOLS.contains(tool) && !tool.starts_with("mcp__")) {
+        let hint = match did_you_mean(tool, TOOLS.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "those of MCP servers are called mcp__SERVER__TOOL".into(),
+        };
+        bail!("`{tool}` is no tool of Claude Code: {hint} For any other, pipe its payload in");
+    }
     let value = match words {
         [whole] => whole.clone(),
         // What the shell took apart: one word each.

@@ -1,62 +1,11 @@
 //! Conditions that hold on none of the events that a rule names, and tools that nobody has.
 
 use super::Lint;
+use crate::agent::claude::TOOLS;
 use crate::agent::{self, EventSpec};
 use crate::event::{Kind, KindSet};
 use crate::rule::condition::{Name, Permission};
 use crate::rule::fault::did_you_mean;
-
-/// The tools of Claude Code 2.1.329, those of today's other agents under these names, and older
-/// names that rules may still carry.
-const TOOLS: &[&str] = &[
-    "Agent",
-    "AskUserQuestion",
-    "Bash",
-    "BashOutput",
-    "CronCreate",
-    "CronDelete",
-    "CronList",
-    "Edit",
-    "EnterPlanMode",
-    "EnterWorktree",
-    "ExitPlanMode",
-    "ExitWorktree",
-    "Glob",
-    "Grep",
-    "KillBash",
-    "KillShell",
-    "LS",
-    "LSP",
-    "ListMcpResourcesTool",
-    "Monitor",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "PowerShell",
-    "Read",
-    "ReadMcpResourceTool",
-    "RemoteTrigger",
-    "ScheduleWakeup",
-    "SendMessage",
-    "Skill",
-    "SlashCommand",
-    "StructuredOutput",
-    "Task",
-    "TaskCreate",
-    "TaskGet",
-    "TaskList",
-    "TaskOutput",
-    "TaskStop",
-    "TaskUpdate",
-    "TeamCreate",
-    "TeamDelete",
-    "TodoWrite",
-    "ToolSearch",
-    "WebFetch",
-    "WebSearch",
-    "Workflow",
-    "Write",
-];
 
 /// The keys that speak of single effects of a tool call.
 const EFFECT_KEYS: &[&str] = &["command", "effect", "path", "host", "match"];
