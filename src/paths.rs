@@ -52,6 +52,11 @@ impl Paths {
         })
     }
 
+    /// Is the home what HOME says, and not what the system knows of the account?
+    pub fn home_is_set(&self) -> bool {
+        env::path(env::HOME).is_some_and(|home| home == self.home)
+    }
+
     /// Why nothing can be read from the directory that `--config` names. The default one need not be there:
     /// registered entries name it whether there are rules or not.
     pub fn misnamed(&self, config: Option<&Path>) -> Option<String> {

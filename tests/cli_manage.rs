@@ -340,6 +340,21 @@ fn log_reads_rotated_files_and_filters() {
     let text = world.run(&["log"]);
     assert!(!text.out.contains('\u{1b}'), "{}", text.out);
     assert!(text.out.contains("deny    PreToolUse          Bash      one"), "{}", text.out);
+    // What would have been stopped is not silence, and is not called that.
+    let mut passed: Value = serde_json::from_str(&line(0, "silent", "", "five")).unwrap();
+    passed["rules"] =
+        json!(["user:b ask (observed)", "pack:x deny (observed)", "user:c - (observed)"]);
+    world.write(&journal, &format!("{passed}\n"));
+    assert_eq!(whats(&["--decision", "passed"]), ["fiv"]);
+    assert!(whats(&["--decision", "none"]).is_empty());
+    let text = world.run(&["log", "--decision", "passed"]).out;
+    assert!(
+        text.contains("passed  PreToolUse          Bash      five  would deny [pack:x] (observed)"),
+        "{text}"
+    );
+    passed["notes"] = json!(["paused"]);
+    world.write(&journal, &format!("{passed}\n"));
+    assert!(world.run(&["log"]).out.contains("would deny [pack:x] (paused)"));
     let none = world.run(&["log", "--rule", "nobody"]);
     assert_eq!((none.code, none.out.as_str()), (1, ""));
     for (args, cause) in [
@@ -400,14 +415,35 @@ fn init_writes_a_starter_that_check_finds_sound() {
     assert_eq!(mode(&world.user()), 0o600);
     assert_eq!(mode(world.user().parent().unwrap()), 0o700);
     assert!(world.run(&["check"]).out.contains("no fault"));
-    // Every example in it is sound as well.
-    let text = fs::read_to_string(world.user()).unwrap();
+    examples_are_sound(&world, &world.user());
+}
+
+#[test]
+fn init_writes_a_project_what_a_project_may_say() {
+    let world = World::new();
+    assert_eq!(world.run(&["init", "--project"]).code, 0);
+    assert!(world.run(&["check"]).out.contains("no fault"));
+    examples_are_sound(&world, &world.project().join(".hookctl.toml"));
+}
+
+/// Every example of the file is sound, each alone and all together: none is a fault, or ignored there.
+fn examples_are_sound(world: &World, file: &Path) {
+    let text = fs::read_to_string(file).unwrap();
     let example = |line: &str| line.starts_with('#') && !line.starts_with("# ");
-    let all: Vec<&str> =
-        text.lines().map(|line| if example(line) { &line[1..] } else { line }).collect();
-    world.write(&world.user(), &(all.join("\n") + "\n"));
-    let done = world.run(&["check"]);
-    assert!(done.out.contains("no fault") && !done.out.contains(" 0 rules"), "{}", done.out);
+    let shown = |part: &str| {
+        let lines = part.lines().map(|line| if example(line) { &line[1..] } else { line });
+        lines.collect::<Vec<_>>().join("\n") + "\n"
+    };
+    let alone = text.split("\n\n").filter(|part| part.lines().any(example));
+    let alone: Vec<String> = alone.map(shown).collect();
+    assert!(alone.len() > 8, "{}", alone.len());
+    for part in alone.into_iter().chain([shown(&text)]) {
+        world.write(file, &part);
+        let done = world.run(&["check"]);
+        let wrong = ["error", "warning"].iter().any(|word| done.out.contains(word));
+        assert!(done.code == 0 && !wrong, "{part}\n{}", done.out);
+        assert_eq!(world.run(&["test"]).code, 0, "{part}");
+    }
 }
 
 #[test]
@@ -451,4 +487,32 @@ fn a_config_that_names_nothing_is_told() {
     let new = new.to_str().unwrap();
     assert_eq!(world.run(&["init", "--config", new]).code, 0);
     assert_eq!(world.run(&["check", "--config", new]).code, 0);
+}
+
+/// As install.sh does: the account's own home is not taken where HOME says nothing.
+#[test]
+fn nothing_is_written_into_a_home_that_nobody_named() {
+    let world = World::new();
+    for command in [
+        &["install"][..],
+        &["install", "--dry-run"],
+        &["uninstall"],
+        &["init"],
+        &["claude-hook", "--enable"],
+    ] {
+        for home in [None, Some(""), Some("relative")] {
+            let mut start = world.start(command);
+            match home {
+                Some(home) => start.env("HOME", home),
+                None => start.env_remove("HOME"),
+            };
+            // Were it done all the same, then not to the home of whoever runs this.
+            start.env("CLAUDE_CONFIG_DIR", world.home().join("other"));
+            start.args(["--state", world.state().to_str().unwrap()]);
+            let done = cli::Done::from(start.output().unwrap());
+            assert_eq!(done.code, 2, "{command:?} {home:?} {}", done.out);
+            assert!(done.err.contains("HOME"), "{}", done.err);
+        }
+    }
+    assert!(!world.home().join("other").exists());
 }

@@ -435,7 +435,8 @@ pub struct LogArgs {
     /// Only this far back: 30m, 2h, 7d.
     #[arg(long, value_name = "DURATION")]
     pub since: Option<String>,
-    /// Only these decisions: halt, deny, defer, ask, allow, none.
+    /// Only these decisions: halt, deny, defer, ask, allow, none; passed = would have been stopped, but for
+    /// `observe` or a pause.
     #[arg(long, value_name = "VERDICT")]
     pub decision: Option<String>,
     /// Only where this rule spoke.

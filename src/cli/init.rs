@@ -13,6 +13,17 @@ use crate::paths;
 /// What is written.
 pub const STARTER: &str = include_str!("../../config/starter.toml");
 
+/// Where the part begins and ends that only the user's own file may say.
+const OWN: [&str; 2] = ["# --- For you alone", "# --- Commands"];
+
+/// What a project's file starts with: what a project may say.
+fn starter(project: bool) -> String {
+    match (project, OWN.map(|mark| STARTER.find(mark))) {
+        (true, [Some(start), Some(end)]) => format!("{}{}", &STARTER[..start], &STARTER[end..]),
+        _ => STARTER.into(),
+    }
+}
+
 /// Writes it and says what next.
 ///
 /// # Errors
@@ -53,7 +64,8 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<Exit> {
     if !args.project {
         files::private_dir(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     }
-    let written = files::create(&path).and_then(|mut file| file.write_all(STARTER.as_bytes()));
+    let written =
+        files::create(&path).and_then(|mut file| file.write_all(starter(args.project).as_bytes()));
     match written {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             complain(&format!("refused: {name} came into being meanwhile"));

@@ -14,9 +14,10 @@ use super::pause::duration;
 use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, complain, one_line, shown};
 use crate::files::{self, Refusal};
 use crate::rule::fault::did_you_mean;
+use crate::verdict::Verb;
 
 /// What a line's decision can be.
-const DECISIONS: &[&str] = &["halt", "deny", "defer", "ask", "allow", "silent", "failed"];
+const DECISIONS: &[&str] = &["halt", "deny", "defer", "ask", "allow", "silent", "passed", "failed"];
 /// What is longer is no line of the journal, in bytes: its pieces are none either.
 const LONGEST_LINE: u64 = 1 << 20;
 /// How often `-f` looks.
@@ -246,7 +247,7 @@ impl Filter<'_> {
         let named = |name: &str, wanted: &str| {
             name == wanted || name.split_once(':').is_some_and(|(_, id)| id == wanted)
         };
-        self.decision.is_none_or(|wanted| text("decision") == wanted)
+        self.decision.is_none_or(|wanted| decided(line) == wanted)
             && self.rule.is_none_or(|wanted| {
                 let spoke = line.get("rules").and_then(Value::as_array).into_iter().flatten();
                 named(text("rule"), wanted)
@@ -268,10 +269,10 @@ fn text(context: &Context, line: &Value) -> String {
         Ok(time) => format!("{time:.0}").replace('T', " "),
         Err(_) => one_line(field("time"), 20),
     };
-    let decision = field("decision");
+    let decision = decided(line);
     let sgr = match decision {
         "halt" | "deny" | "failed" => RED,
-        "ask" | "defer" => YELLOW,
+        "ask" | "defer" | "passed" => YELLOW,
         "allow" => GREEN,
         _ => FAINT,
     };
@@ -286,6 +287,11 @@ fn text(context: &Context, line: &Value) -> String {
             out.push_str(&one_line(text, width));
         }
     }
+    if let Some((rule, verb)) = observed(line) {
+        let why = if is_paused(line) { "paused" } else { "observed" };
+        let would = format!("  would {} [{}] ({why})", verb.name(), one_line(rule, 80));
+        out.push_str(&context.paint(FAINT, &would));
+    }
     if !field("rule").is_empty() {
         out.push_str("  ");
         out.push_str(&context.paint(FAINT, &format!("[{}]", one_line(field("rule"), 80))));
@@ -296,6 +302,31 @@ fn text(context: &Context, line: &Value) -> String {
         out.push_str(&context.paint(FAINT, &server(asked)));
     }
     out
+}
+
+/// The decision for people: what was let pass although a rule would have stopped it, was it enforced, is
+/// not the same as what no rule spoke of.
+fn decided(line: &Value) -> &str {
+    match line.get("decision").and_then(Value::as_str).unwrap_or_default() {
+        "silent" if observed(line).is_some() => "passed",
+        decision => decision,
+    }
+}
+
+/// The strongest verdict that would have stopped the call, and its rule: only observed, or paused.
+fn observed(line: &Value) -> Option<(&str, Verb)> {
+    let spoke = line.get("rules").and_then(Value::as_array)?.iter().filter_map(Value::as_str);
+    let would = spoke.filter_map(|spoke| {
+        let (rule, verb) = spoke.strip_suffix(" (observed)")?.split_once(' ')?;
+        let verb = Verb::ALL.iter().copied().find(|known| known.name() == verb)?;
+        verb.stops().then_some((rule, verb))
+    });
+    would.max_by_key(|(_, verb)| *verb)
+}
+
+fn is_paused(line: &Value) -> bool {
+    let notes = line.get("notes").and_then(Value::as_array).into_iter().flatten();
+    notes.into_iter().any(|note| note == "paused")
 }
 
 /// What came of asking a server: `policy  https://x.org/hook  failed, 4 attempts, 812 ms: HTTP 503`.

@@ -91,6 +91,19 @@ impl Context {
         why.map_or(Ok(()), |why| Err(anyhow::Error::msg(why)))
     }
 
+    /// What edits settings or writes a config does so where HOME says, or not at all.
+    fn check_home(&self, command: &Command) -> Result<()> {
+        let writes = match command {
+            Command::Install(_) | Command::Uninstall(_) | Command::Init(_) => true,
+            Command::ClaudeHook(args) => args.enable || args.disable,
+            _ => false,
+        };
+        if cfg!(unix) && writes && !self.paths.home_is_set() {
+            anyhow::bail!("HOME is not set to an absolute path: set it to the home that is meant");
+        }
+        Ok(())
+    }
+
     /// The text in that colour (an SGR number), where colours are on.
     pub fn paint(&self, sgr: u8, text: &str) -> String {
         if self.color { format!("\u{1b}[{sgr}m{text}\u{1b}[0m") } else { text.to_string() }
@@ -138,6 +151,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     if !matches!(command, Command::Init(_) | Command::Install(_) | Command::Uninstall(_)) {
         context.check_config()?;
     }
+    context.check_home(&command)?;
     match command {
         Command::Install(args) => install::run(&context, &args),
         Command::Uninstall(args) => uninstall::run(&context, &args),
