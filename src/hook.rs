@@ -365,6 +365,9 @@ fn journal_line(
     if paused {
         line.notes.push("paused".into());
     }
+    if agent::by_id(agent.id()).is_none() {
+        line.notes.push("an agent that is not known: judged by its command line".into());
+    }
     line
 }
 

@@ -8,6 +8,7 @@ use crate::verdict::Answer;
 use crate::watchdog::{CANNOT_JUDGE, FailureForm};
 
 pub mod claude;
+mod stranger;
 
 /// How sure a payload is of the agent that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,7 +116,13 @@ pub fn by_id(id: &str) -> Option<&'static dyn Agent> {
     AGENTS.iter().copied().find(|agent| agent.id() == id)
 }
 
-/// Whose payload is this? A strong mark beats `--agent`, `--agent` beats a weak one.
+/// The agent that an event came from, known or not.
+pub fn of(event: &Event) -> &'static dyn Agent {
+    by_id(event.agent).unwrap_or(&stranger::Stranger)
+}
+
+/// Whose payload is this? A strong mark beats `--agent`, `--agent` beats a weak one. What fits none of them
+/// and holds a command line is a stranger's, whatever `--agent` says.
 pub fn detect(payload: &Map<String, Value>, flag: Option<&str>) -> &'static dyn Agent {
     let mut best: Option<(Mark, &'static dyn Agent)> = None;
     for &agent in AGENTS {
@@ -124,6 +131,11 @@ pub fn detect(payload: &Map<String, Value>, flag: Option<&str>) -> &'static dyn 
         {
             best = Some((mark, agent));
         }
+    }
+    if best.is_none_or(|(mark, _)| mark < Mark::Strong)
+        && stranger::Stranger.detect(payload).is_some()
+    {
+        return &stranger::Stranger;
     }
     let flagged = flag.and_then(by_id);
     match (best, flagged) {

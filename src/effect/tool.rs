@@ -2,6 +2,8 @@
 
 mod fields;
 
+pub use fields::{holds_line, names_line};
+
 use serde_json::Value as Json;
 
 use super::host::host_of;

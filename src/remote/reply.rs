@@ -67,9 +67,7 @@ impl Reply {
     /// What the event cannot express becomes stricter, or a note.
     fn fit(&mut self, event: &Event) {
         let kind = event.kind;
-        let verbs = agent::by_id(event.agent)
-            .and_then(|agent| agent.spec(kind))
-            .map_or(&[][..], |spec| spec.verbs);
+        let verbs = agent::of(event).spec(kind).map_or(&[][..], |spec| spec.verbs);
         let drop = |reply: &mut Reply, why: &str| {
             reply.notes.push(format!("{} cannot {why}: {}", kind.name(), reply.reason));
             reply.verb = None;

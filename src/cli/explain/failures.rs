@@ -82,6 +82,11 @@ pub static FAILURES: &[Failure] = &[
         "an event that this version does not know",
         "rules on `*` may tell the user something; nothing is blocked",
     ),
+    all(
+        "a payload of no agent that is known, with a command line in a tool's input",
+        "judged by that; what denies or asks is exit status 2 with the reason on stderr, an allow is \
+         silence",
+    ),
     all("an unknown option of `hookctl hook`", "judged as usual; named on stderr"),
     unusable("the managed, user or a trusted file is not TOML"),
     Failure {

@@ -351,7 +351,7 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
             Json::Array(items) => todo.extend(items.iter().rev()),
             Json::Object(map) => {
                 for (key, value) in map {
-                    let parts = words(key);
+                    let line = names_line(key);
                     let key = key.to_ascii_lowercase();
                     if unguards(&key, value) {
                         lines.push("claude --dangerously-skip-permissions".to_string());
@@ -359,7 +359,7 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
                     if VARIABLES.contains(&key.as_str()) {
                         first.extend(variables(value));
                     }
-                    if LINES.contains(&key.as_str()) || ends(&parts, LINE_ENDS) {
+                    if line {
                         lines.extend(lines_of(value, key.ends_with('s')));
                     }
                     if TYPED.contains(&key.as_str())
@@ -392,6 +392,20 @@ pub fn command_lines(name: &str, input: &Json, guards: &[&str]) -> Vec<String> {
         first.append(&mut lines);
     }
     first
+}
+
+/// Does a field of that name hold a command line?
+pub fn names_line(key: &str) -> bool {
+    let parts = words(key);
+    LINES.contains(&key.to_ascii_lowercase().as_str())
+        || ends(&parts, LINE_ENDS)
+        || parts.concat().ends_with("commandline")
+}
+
+/// Does one of the object's own fields hold a command line, or a program beside its arguments?
+pub fn holds_line(map: &serde_json::Map<String, Json>) -> bool {
+    map.iter().any(|(key, value)| names_line(key) && !lines_of(value, true).is_empty())
+        || words_of(map).is_some()
 }
 
 /// Does a line name something that guards this machine?
