@@ -246,6 +246,9 @@ pub struct SubCommand {
     /// The program is called by its bare name or from a system directory, and no function, alias
     /// or PATH change in the call redefines it.
     pub genuine: bool,
+    /// The file that it is called by, where a path outside of the system's directories names it and
+    /// nothing in the call redefines, marks or changes that file.
+    pub file: Option<Target>,
     /// The program's table entry is complete, all options are known and harmless, it is
     /// `genuine`, and no marked assignment precedes it: its other effects stand for it.
     pub transparent: bool,

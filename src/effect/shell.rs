@@ -40,6 +40,7 @@ use std::rc::Rc;
 use shuck_ast::Span;
 use shuck_parser::parser::{Parser, ShellDialect};
 
+pub use self::call::SYSTEM_DIRS;
 use self::state::{Held, Key, State};
 use super::value::{Emitter, Printer, Value};
 use super::{Analysis, Grade, Place, Source, SubCommand, Word};

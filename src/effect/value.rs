@@ -234,6 +234,7 @@ impl<'a> Emitter<'a> {
     /// What a cap or a spent budget has kept from being seen is not understood.
     pub fn finish(mut self) -> Analysis {
         self.settle();
+        self.settle_called();
         self.fit_spans();
         self.command = None;
         let caps = limits::reached().into_iter().map(Cap::why);
@@ -245,6 +246,45 @@ impl<'a> Emitter<'a> {
             self.unknown(&why, 0..0);
         }
         self.analysis
+    }
+
+    /// A file that the call changes, or whose way it changes, is not the one that people allowed.
+    fn settle_called(&mut self) {
+        for at in 0..self.analysis.commands.len() {
+            let Some(file) = self.analysis.commands[at].file.clone() else { continue };
+            let changed = self.resolver.resolve(&file.lexical, "/") != file.resolved
+                || Resolver::default().resolve(&file.lexical, "/") != file.resolved
+                || self.changes(&file, at);
+            if changed {
+                let command = &mut self.analysis.commands[at];
+                command.file = None;
+                command.transparent &= command.genuine;
+            }
+        }
+    }
+
+    /// Does anything but the command itself, and what it runs, write or remove the file?
+    fn changes(&mut self, file: &Target, own: usize) -> bool {
+        let Emitter { analysis, resolver, .. } = self;
+        let mut touches = |made: &str, extent: Extent, file: &str| {
+            let (made, file) = (made.to_lowercase(), file.to_lowercase());
+            match file.strip_prefix(made.trim_end_matches('/')) {
+                Some("") => true,
+                // What is put into a directory that is there leaves it the one it was.
+                Some(rest) if rest.starts_with('/') => extent.is_wide() || !resolver.is_dir(&made),
+                _ => extent == Extent::Glob && look::on_the_way(&made, &file),
+            }
+        };
+        analysis.effects.iter().any(|effect| {
+            let Some(made) = &effect.path else { return false };
+            matches!(effect.word, Word::Write | Word::Delete)
+                && limits::step(1)
+                && !analysis.with_wrappers(effect.command).contains(&own)
+                && [&made.lexical, &made.resolved].iter().any(|made_at| {
+                    touches(made_at, made.extent, &file.lexical)
+                        || touches(made_at, made.extent, &file.resolved)
+                })
+        })
     }
 
     /// The parser's spans of broken text can end behind it, or within a character.
@@ -434,6 +474,39 @@ impl<'a> Emitter<'a> {
             }
             self.effect(Word::Read, grade, Some(one), None, source, span.clone());
         }
+    }
+
+    /// The effects from there on are on code that runs: what lies outside of the project was not
+    /// meant by an allow on the command.
+    pub fn code_from_elsewhere(&mut self, from: usize) {
+        for at in from..self.analysis.effects.len() {
+            let target = self.analysis.effects[at].path.clone();
+            if target.is_some_and(|target| self.is_elsewhere(&target)) {
+                self.analysis.effects[at].source = Source::Code;
+            }
+        }
+    }
+
+    /// The program runs what it finds in that directory.
+    pub fn runs_there(&mut self, dir: &Value) {
+        if let Spot::At(target) = self.spot(dir, Extent::Exact, false)
+            && self.is_elsewhere(&target)
+        {
+            let span = dir.span.clone();
+            self.effect(Word::Read, Grade::Certain, Some(target), None, Source::Code, span);
+        }
+    }
+
+    /// Does it lie, or lead, outside of the project?
+    fn is_elsewhere(&mut self, target: &Target) -> bool {
+        let root = self.place.project.trim_end_matches('/');
+        let real = self.resolver.resolve(root, "/");
+        let below = |path: &str| {
+            [root, real.trim_end_matches('/')].iter().any(|root| {
+                path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        };
+        !below(&target.lexical) || !below(&target.resolved)
     }
 
     /// An effect on a path in the current directory that is computed, not written.

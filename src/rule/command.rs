@@ -3,11 +3,14 @@
 //! The program and the first operands stand in this order; options of the pattern may stand
 //! anywhere and in any spelling. Words are globs, `**` is any operands, `$` forbids more.
 
+use crate::effect::path::split;
+use crate::effect::shell::SYSTEM_DIRS;
 use crate::effect::{Opt, SubCommand};
 use crate::limits;
 
 use super::Truth;
 use super::glob;
+use super::path::{self, Bases, PathPattern};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Item {
@@ -26,6 +29,8 @@ struct OptionPattern {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Concrete {
     program: String,
+    /// The very file, where the program is written with a slash; an allow asks for it.
+    file: Option<PathPattern>,
     items: Vec<Item>,
     options: Vec<OptionPattern>,
     /// `$`: no more operands.
@@ -120,16 +125,22 @@ impl CommandPattern {
 
     /// May an allow on this pattern cover the sub-command: it matches for certain, the program is
     /// what its name says, and every option beyond the pattern is known to be harmless?
-    pub fn covers(&self, command: &SubCommand) -> bool {
-        command.genuine
-            && self.forms.iter().any(|form| {
-                form.hits(command) == Truth::Yes
-                    && command.options.iter().all(|opt| {
-                        form.options.iter().any(|wanted| wanted.admits(opt, command))
-                            || (!form.exact_options && opt.harmless)
-                    })
-                    && !command.args.iter().any(|arg| arg.text.is_none())
-            })
+    pub fn covers(&self, command: &SubCommand, bases: &Bases) -> bool {
+        self.forms.iter().any(|form| {
+            form.means(command, bases)
+                && (command.genuine || form.file.is_some())
+                && command.options.iter().all(|opt| {
+                    form.options.iter().any(|wanted| wanted.admits(opt, command))
+                        || (!form.exact_options && opt.harmless)
+                })
+                && !command.args.iter().any(|arg| arg.text.is_none())
+        })
+    }
+
+    /// Is the sub-command surely one that an allow or an `unless` on this pattern speaks of? One with
+    /// a slash names that file, where a deny takes any program of its name.
+    pub fn means(&self, command: &SubCommand, bases: &Bases) -> bool {
+        self.forms.iter().any(|form| form.means(command, bases))
     }
 }
 
@@ -212,6 +223,14 @@ fn bundle(name: &str) -> Option<impl Iterator<Item = String> + '_> {
 }
 
 impl Concrete {
+    fn means(&self, command: &SubCommand, bases: &Bases) -> bool {
+        self.hits(command) == Truth::Yes
+            && self.file.as_ref().is_none_or(|file| {
+                let called = command.file.as_ref();
+                called.is_some_and(|called| file.covers(&path::exact(&called.lexical), bases))
+            })
+    }
+
     fn hits(&self, command: &SubCommand) -> Truth {
         let program = if command.name.is_empty() {
             Truth::Maybe
@@ -420,11 +439,21 @@ fn concrete(words: Vec<&str>, closed: bool) -> Result<Concrete, String> {
     if program == "**" {
         return Err("the program comes first: `*` stands for any".into());
     }
-    let program = program.rsplit('/').next().unwrap_or_default().to_string();
-    let mut form =
-        Concrete { program, items: Vec::new(), options: Vec::new(), closed, exact_options: false };
+    let (dir, name) = split(program);
+    let mut form = Concrete {
+        program: name.to_string(),
+        file: None,
+        items: Vec::new(),
+        options: Vec::new(),
+        closed,
+        exact_options: false,
+    };
     if let Some(why) = glob::fault(&form.program) {
         return Err(format!("`{}` {why}", form.program));
+    }
+    // From the system's own directories it is the plain program.
+    if !dir.is_empty() && !SYSTEM_DIRS.contains(&dir) {
+        form.file = Some(file(program)?);
     }
     for (count, word) in words.enumerate() {
         if count == limits::COMMAND_WORDS {
@@ -449,6 +478,13 @@ fn concrete(words: Vec<&str>, closed: bool) -> Result<Concrete, String> {
         }
     }
     Ok(form)
+}
+
+/// That very file: relative ones lie in the project.
+fn file(program: &str) -> Result<PathPattern, String> {
+    let based = ["/", "~/", "./"].iter().any(|base| program.starts_with(base));
+    let base = if based { "" } else { "./" };
+    PathPattern::parse(&format!("{base}{program}/."))
 }
 
 #[cfg(test)]
@@ -603,17 +639,17 @@ mod tests {
     #[test]
     fn an_allow_needs_harmless_options() {
         let covers = |pattern: &str, text: &str| {
-            CommandPattern::parse(pattern).unwrap().covers(&command(text))
+            CommandPattern::parse(pattern).unwrap().covers(&command(text), &Bases::default())
         };
         assert!(covers("ls", "ls -v x"));
         assert!(!covers("ls", "ls --exec=x"));
         assert!(covers("ls --*", "ls --exec=x"));
         let exact = CommandPattern::from_permission("git status").unwrap();
-        assert!(exact.covers(&command("git status")));
-        assert!(!exact.covers(&command("git status -v")));
+        assert!(exact.covers(&command("git status"), &Bases::default()));
+        assert!(!exact.covers(&command("git status -v"), &Bases::default()));
         let open = CommandPattern::from_permission("git status:*").unwrap();
-        assert!(open.covers(&command("git status -v x")));
-        assert!(!open.covers(&command("git push")));
+        assert!(open.covers(&command("git status -v x"), &Bases::default()));
+        assert!(!open.covers(&command("git push"), &Bases::default()));
     }
 
     #[test]

@@ -330,7 +330,7 @@ impl Conditions {
                 let itself = effect.word == Word::Execute && c.stands_for_itself();
                 self.command
                     .iter()
-                    .any(|p| !p.excludes && (p.covers(c) || itself && p.hits(c) == Truth::Yes))
+                    .any(|p| !p.excludes && (p.covers(c, s.bases) || itself && p.means(c, s.bases)))
                     && !self.command.iter().any(|p| p.excludes && p.hits(c) != Truth::No)
             });
             if !covered || !plain {
@@ -361,7 +361,9 @@ impl Conditions {
             self.permission.iter().filter(|p| !matches!(p, Permission::Tool(_))).peekable();
         if permissions.peek().is_some() {
             return permissions.any(|p| match p {
-                Permission::Command(pattern) => plain && command.is_some_and(|c| pattern.covers(c)),
+                Permission::Command(pattern) => {
+                    plain && command.is_some_and(|c| pattern.covers(c, s.bases))
+                }
                 Permission::Path(word, pattern) => {
                     effect.word == *word
                         && effect.path.as_ref().is_some_and(|t| pattern.covers(t, s.bases))
@@ -399,7 +401,10 @@ impl Conditions {
             let mut steps = 0;
             loop {
                 let Some(command) = at.and_then(|at| commands.get(at)) else { break false };
-                if commands_hit(&self.command, command) == Truth::Yes {
+                let mut named = self.command.iter().filter(|p| !p.excludes).peekable();
+                if commands_hit(&self.command, command) == Truth::Yes
+                    && (named.peek().is_none() || named.any(|p| p.means(command, s.bases)))
+                {
                     break true;
                 }
                 at = command.parent;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::options::Parsed;
 use super::special;
-use super::table::mark;
+use super::table::{Role, mark};
 use crate::effect::value::{Emitter, Spot, Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 
@@ -140,6 +140,8 @@ pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
             out.push(word, Grade::Certain, Source::Program, span);
         }
         match (option.spec, &option.value) {
+            // Told where the program went there.
+            (Some(spec), Some(_)) if spec.role == Role::Runs && spec.marks & mark::CHDIR != 0 => {}
             (Some(spec), Some(value)) => {
                 role(out, call, spec.role, value, &mut next);
             }
@@ -182,9 +184,13 @@ fn goes(out: &mut Emitter, call: &Call) {
         return;
     }
     for option in &call.parsed.options {
-        if option.spec.is_some_and(|spec| spec.marks & mark::CHDIR != 0)
+        if let Some(spec) = option.spec
+            && spec.marks & mark::CHDIR != 0
             && let Some(value) = &option.value
         {
+            if spec.role == Role::Runs {
+                out.runs_there(value);
+            }
             chdir(out, value);
         }
     }

@@ -31,6 +31,9 @@ roles! {
     ReadTree = "read-tree",
     /// A directory read with everything below it that is not hidden.
     ReadVisible = "read-visible",
+    /// Code or settings that the program runs, read with what is not hidden below it: from outside of
+    /// the project it is nothing that an allow on the command speaks of.
+    Runs = "runs",
     /// A name, or a glob, by which files are read at any depth.
     ReadNamed = "read-named",
     /// A file that is written.

@@ -321,6 +321,9 @@ impl Walker<'_> {
         self.state.set(Key::Var("OLDPWD".to_string()), Some(Held::Var(vec![vec![row(&now)]])));
         // Nobody works deeper than that, and each `cd` would copy it.
         let to = to.filter(|dir: &String| dir.len() <= limits::DIRECTORY);
+        if !to.as_ref().is_some_and(|dir| self.out.resolver.is_dir(dir)) {
+            self.state.set(Key::Astray, Some(Held::Set));
+        }
         self.state.set(Key::Cwd, Some(Held::Cwd(to)));
         if self.state.var("PWD").is_some() {
             self.state.set(Key::Var("PWD".to_string()), None);

@@ -8,14 +8,14 @@ use shuck_ast::{AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCom
 use super::state::{Function, Held, Key};
 use super::{Feed, Walker, windows};
 use crate::effect::guard;
-use crate::effect::path::split;
+use crate::effect::path::{join, normalise, split};
 use crate::effect::program::{self, Call, Next, options, table};
 use crate::effect::value::{Printer, Spot, Value};
-use crate::effect::{Extent, Grade, Source, SubCommand, Word};
+use crate::effect::{Extent, Grade, Source, SubCommand, Target, Word};
 use crate::limits;
 
 /// Directories whose programs are the system's own.
-const SYSTEM_DIRS: &[&str] = &[
+pub const SYSTEM_DIRS: &[&str] = &[
     "/bin",
     "/sbin",
     "/usr/bin",
@@ -253,19 +253,17 @@ impl Walker<'_> {
         let tainted = self.state.flag(&Key::Tainted);
         // A wrapper starts programs: functions and aliases are the shell's own.
         let external = std::mem::take(&mut self.external);
-        let function = match self.state.get(&Key::Function(name.clone())) {
-            Some(Held::Function(list, sure)) if dir.is_empty() && !name.is_empty() && !external => {
+        // A function's name may hold slashes.
+        let whole = text.unwrap_or_default();
+        let function = match self.state.get(&Key::Function(whole.clone())) {
+            Some(Held::Function(list, sure)) if !name.is_empty() && !external => {
                 Some((list.clone(), *sure))
             }
             _ => None,
         };
         // Inside its own text an alias is the program again.
-        let alias = match self.state.get(&Key::Alias(name.clone())) {
-            Some(Held::Alias(a))
-                if dir.is_empty() && !external && !self.aliases.contains(&name) =>
-            {
-                Some(a.clone())
-            }
+        let alias = match self.state.get(&Key::Alias(whole.clone())) {
+            Some(Held::Alias(a)) if !external && !self.aliases.contains(&whole) => Some(a.clone()),
             _ => None,
         };
         let system = dir.is_empty() || SYSTEM_DIRS.contains(&dir.as_str());
@@ -275,7 +273,10 @@ impl Walker<'_> {
             && alias.is_none()
             && !tainted
             && !marked;
-        let known = if function.as_ref().is_some_and(|f| f.1) { "" } else { &name };
+        let redefined = function.is_some() || alias.is_some() || tainted || marked;
+        let file = if system || redefined { None } else { self.called_file(word) };
+        let row = file.as_ref().and_then(|file| self.row_of_file(file));
+        let known = if function.as_ref().is_some_and(|f| f.1) { "" } else { row.unwrap_or(&name) };
         let parsed = program::parse(known, args, self.out.place.programs);
         let windows = if function.is_none() && alias.is_none() && !known.is_empty() {
             self.on_windows(words, &written, &parsed, &dir)
@@ -292,6 +293,8 @@ impl Walker<'_> {
             parsed = program::parse(&name, args, self.out.place.programs);
         }
         let complete = parsed.program.is_some_and(|p| p.complete || parsed.has(table::mark::ONLY));
+        // Only what people say of that very file speaks for it.
+        let told = genuine || row.is_some();
         let command = SubCommand {
             name: name.clone(),
             word: word.arg(),
@@ -303,7 +306,8 @@ impl Walker<'_> {
             parent: self.parent,
             quoted: self.computed > 0,
             genuine,
-            transparent: genuine && complete && parsed.harmless,
+            file,
+            transparent: told && complete && parsed.harmless,
             neutral_wrapper: false,
             dir: self.cwd(),
         };
@@ -342,7 +346,7 @@ impl Walker<'_> {
                     // The text and the arguments behind it are the command.
                     let outer = self.positional();
                     self.set_positional(Some(Rc::new(words.to_vec())));
-                    self.aliases.push(name.clone());
+                    self.aliases.push(whole);
                     self.nested(&format!("{text} \"$@\""), span.clone(), Some(index));
                     self.aliases.pop();
                     self.set_positional(outer);
@@ -426,6 +430,29 @@ impl Walker<'_> {
             self.next(next, index, assigns);
         }
         self.also(windows.also, index);
+    }
+
+    /// The file that a word with a slash calls, where its place is sure.
+    fn called_file(&mut self, word: &Value) -> Option<Target> {
+        if !word.start().starts_with('/') && self.state.flag(&Key::Astray) {
+            return None;
+        }
+        self.out.cwd = self.cwd();
+        match self.out.spot(word, Extent::Exact, false) {
+            Spot::At(target) if target.extent == Extent::Exact => Some(target),
+            _ => None,
+        }
+    }
+
+    /// The name of the entry that people wrote for that very file: `[program."./x"]`.
+    fn row_of_file(&self, file: &Target) -> Option<&'static str> {
+        let place = self.out.place;
+        let path = |name: &str| match name.strip_prefix("~/") {
+            Some(rest) => join(&place.home, rest),
+            None => join(&place.project, name),
+        };
+        let mut names = place.programs.iter().map(|program| program.name);
+        names.find(|name| name.contains('/') && normalise(&path(name)) == file.lexical)
     }
 
     /// A program that a loop over a glob names (`./"$t"`): one of the project's own, whichever it is.

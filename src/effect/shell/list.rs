@@ -173,6 +173,7 @@ impl Walker<'_> {
             };
             let mut before = place(self);
             let mut left = first;
+            let mut astray = self.state.get(&Key::Astray).cloned();
             let mark = self.state.mark();
             self.stmt(first);
             let failed = matches!(first.command, Command::Compound(_))
@@ -193,6 +194,12 @@ impl Walker<'_> {
                         self.state.set(key, held);
                     }
                 }
+                // Behind `cd x &&` the directory is sure, for what the `&&` leads to.
+                let now = self.state.get(&Key::Astray).cloned();
+                if matches!(op, BinaryOp::And) && self.changes_directory(left) {
+                    self.state.set(Key::Astray, astray);
+                }
+                astray = now;
                 self.stmt(stmt);
                 // Both "ran" and "did not run" stay open, save that `cd x &&` is believed.
                 let mut delta = self.state.rollback(mark);

@@ -44,6 +44,8 @@ pub enum Key {
     Positional,
     /// A marked assignment holds for what follows.
     Tainted,
+    /// The directory may be another one: a `cd` whose directory is not there.
+    Astray,
     /// The variable is handed to programs.
     Exported(String),
     /// A variable that git looks at, set for what follows.
@@ -139,7 +141,7 @@ impl State {
                     }
                     child.map.insert(key.clone(), Held::Set);
                 }
-                Key::Cwd | Key::Tainted | Key::Git(_) => {
+                Key::Cwd | Key::Tainted | Key::Astray | Key::Git(_) => {
                     child.map.insert(key.clone(), held.clone());
                 }
                 _ => {}

@@ -128,6 +128,11 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
             let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
             out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
         }
+        Role::Runs => {
+            let from = out.analysis.effects.len();
+            out.path(Word::Read, value, Extent::Visible, Grade::Certain, Source::Operand);
+            out.code_from_elsewhere(from);
+        }
         Role::ReadNamed => {
             if let Some(files) = special::any_depth(".", value) {
                 out.path(Word::Read, &files, Extent::Exact, Grade::Certain, Source::Operand);
