@@ -209,7 +209,9 @@ impl<'a> Case<'a> {
             }
             let fires = match (effect.grade, truth) {
                 (Grade::Certain, Truth::Yes) => true,
-                (Grade::Certain | Grade::Possible, _) => self.fires_on_possible(rule),
+                (Grade::Certain | Grade::Possible, _) => {
+                    rule.conditions.list.is_some() || self.fires_on_possible(rule)
+                }
                 (Grade::Unknown, _) => self.fires_on_unknown(rule, effect.word),
             };
             if fires {
@@ -239,12 +241,13 @@ impl<'a> Case<'a> {
             && rule.certainty != Certainty::Possible
     }
 
-    /// A rule on that very word fires on what is not understood; the shipped ones leave it to
-    /// `not-understood`.
+    /// A rule on that very word fires on what is not understood, one with an allow list in every
+    /// profile; the shipped ones leave it to `not-understood`.
     fn fires_on_unknown(&self, rule: &Rule, word: Word) -> bool {
+        let list = rule.conditions.list.is_some();
         rule.layer() != Layer::Pack
-            && rule.conditions.effect.contains(&word)
-            && (word.is_grave() || self.profile == Profile::Strict)
+            && (list && rule.conditions.effect.is_empty() || rule.conditions.effect.contains(&word))
+            && (list || word.is_grave() || self.profile == Profile::Strict)
     }
 
     /// The shipped rule on what is not understood.

@@ -1,5 +1,7 @@
 //! The host that a value names: a URL's, `user@host:path`, or a bare one.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use super::value::{BLANK, Value};
 
 /// Is the host written out, and what is not known its port? (`localhost:$PORT`)
@@ -21,19 +23,69 @@ pub fn host_of(value: &Value) -> Option<String> {
         web && matches!(scheme.len(), 4 | 5) && rest.starts_with(['/', '\\'])
     });
     let unified = slashes.map(|(_, rest)| rest.trim_start_matches(['/', '\\']).replace('\\', "/"));
-    let text = unified.as_deref().unwrap_or(text);
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    // What stands behind `?` may hold a URL as well.
+    let scheme = |s: &str| s.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    let named = text.split_once("://").filter(|(name, _)| scheme(name));
+    let rest = unified.as_deref().or(named.map(|(_, rest)| rest)).unwrap_or(text);
     let end = rest.find(['/', '?', '#']);
     if end.is_none() && !whole && !only_port_open(rest) {
         return None;
     }
     let authority = &rest[..end.unwrap_or(rest.len())];
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let host = if let Some(v6) = host.strip_prefix('[') {
-        v6.split(']').next().unwrap_or_default()
-    } else {
-        host.split(':').next().unwrap_or_default()
+    // Some parsers end the host at the first of these, others at the last.
+    if web && text.contains('\\') && text.contains('@') {
+        return None;
+    }
+    if let Some(v6) = host.strip_prefix('[') {
+        return v6.split(']').next().filter(|v6| !v6.is_empty()).map(six);
+    }
+    if host.split(':').count() > 2 && host.parse::<Ipv6Addr>().is_ok() {
+        return Some(six(host));
+    }
+    let host = host.split(':').next().unwrap_or_default().trim_end_matches('.');
+    if host.is_empty() || host.contains(['*', '{', '$', '%', '\\']) {
+        return None;
+    }
+    let host = host.to_ascii_lowercase();
+    Some(four(&host).unwrap_or(host))
+}
+
+/// The address as the C library reads it, in its usual form: `127.1`, `0x7f000001`, `0177.0.0.1`.
+fn four(host: &str) -> Option<String> {
+    let mut parts = host.split('.').rev();
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some("") => Some(0),
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None if text.len() > 1 && text.starts_with('0') => u32::from_str_radix(text, 8).ok(),
+        None => text.parse().ok(),
     };
-    let host = host.trim_end_matches('.');
-    (!host.is_empty() && !host.contains(['*', '{', '$'])).then(|| host.to_ascii_lowercase())
+    // The last part fills what the others leave.
+    let mut address = number(parts.next()?)?;
+    let others: Vec<&str> = parts.rev().collect();
+    if others.len() > 3 || u64::from(address) >= 1 << (32 - 8 * others.len()) {
+        return None;
+    }
+    for (at, part) in others.iter().enumerate() {
+        address |= number(part).filter(|n| *n < 256)? << (24 - 8 * at);
+    }
+    Some(Ipv4Addr::from(address).to_string())
+}
+
+/// An address of version 6, of version 4 where it is one of those.
+fn six(host: &str) -> String {
+    let address = host.split('%').next().unwrap_or_default().parse::<Ipv6Addr>().ok();
+    match address.map(|a| (a, a.to_ipv4_mapped())) {
+        Some((_, Some(four))) => four.to_string(),
+        Some((six, None)) => six.to_string(),
+        None => host.to_ascii_lowercase(),
+    }
+}
+
+/// Is it this machine, by any of its names and addresses?
+pub fn is_local(host: &str) -> bool {
+    let number = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    matches!(host, "localhost" | "0.0.0.0" | "::1" | "::")
+        || host.ends_with(".localhost")
+        || host.strip_prefix("127.").is_some_and(number)
 }

@@ -23,7 +23,7 @@ pub use self::name::Name;
 pub use self::permission::Permission;
 pub use self::when::{WHEN_KEYS, When};
 
-use self::name::{names_hold, tool_holds};
+use self::name::{hosts_hold, hosts_list, names_hold, tool_holds};
 use super::command::CommandPattern;
 use super::path::{self, Bases, PathPattern};
 use super::reader::Reader;
@@ -84,6 +84,29 @@ pub struct Conditions {
     pub response: Vec<FieldTest>,
     /// `when`
     pub when: When,
+    /// The rule's `unless` is an allow list: of a command that the rule names it speaks of what is listed.
+    pub list: Option<List>,
+}
+
+/// An `unless` that lists hosts, or paths: what is not known to be on it is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum List {
+    /// `unless = { host = ... }`
+    Hosts,
+    /// `unless = { path = ... }`
+    Paths,
+}
+
+impl List {
+    /// Is the effect on what such a list holds?
+    fn speaks_of(self, effect: &Effect) -> bool {
+        match self {
+            List::Hosts => matches!(effect.word, Word::Network | Word::Send),
+            List::Paths => {
+                matches!(effect.word, Word::Read | Word::Write | Word::Delete | Word::Permission)
+            }
+        }
+    }
 }
 
 /// What conditions are tested on.
@@ -213,6 +236,27 @@ impl Conditions {
             && self.when.holds(s)
     }
 
+    /// As an `unless`: is it an allow list?
+    pub fn as_list(&self) -> Option<List> {
+        match (self.host.is_empty(), self.path.is_empty()) {
+            (false, true) => Some(List::Hosts),
+            (true, false) => Some(List::Paths),
+            _ => None,
+        }
+    }
+
+    /// Without a word for it, is this effect what a rule on that command speaks of? One stands for the
+    /// command; beside an allow list it is each that could be on the list.
+    fn stands(&self, s: &Subject<'_>, effect: &Effect) -> bool {
+        let execute = effect.word == Word::Execute;
+        match self.list {
+            None => execute,
+            Some(list) => {
+                list.speaks_of(effect) || execute && !is_told(list, s.analysis, effect.command)
+            }
+        }
+    }
+
     /// Does it name commands?
     pub fn names_commands(&self) -> bool {
         let command = |p: &Permission| matches!(p, Permission::Command(_));
@@ -245,7 +289,7 @@ impl Conditions {
                 && self.path.is_empty()
                 && self.recursive.is_none()
                 && self.host.is_empty()
-                && effect.word != Word::Execute
+                && !self.stands(s, effect)
             {
                 return Truth::No;
             }
@@ -280,7 +324,7 @@ impl Conditions {
         }
         if !self.host.is_empty() {
             truth = truth.and(match &effect.host {
-                Some(host) => Truth::from(names_hold(&self.host, host)),
+                Some(host) => Truth::from(hosts_hold(&self.host, host)),
                 None if matches!(effect.word, Word::Network | Word::Send | Word::Remote) => {
                     Truth::Maybe
                 }
@@ -288,7 +332,13 @@ impl Conditions {
             });
         }
         if self.permission.iter().any(|p| !matches!(p, Permission::Tool(_))) {
-            let any = self.permission.iter().fold(Truth::No, |t, p| t.or(p.hits(s, effect)));
+            let hits = |p: &Permission| match (p, command) {
+                (Permission::Command(pattern), Some(command)) if self.list.is_some() => {
+                    Truth::from(self.stands(s, effect)).and(pattern.hits(command))
+                }
+                _ => p.hits(s, effect),
+            };
+            let any = self.permission.iter().fold(Truth::No, |t, p| t.or(hits(p)));
             truth = truth.and(any);
         }
         truth
@@ -352,7 +402,7 @@ impl Conditions {
             }
         }
         if !self.host.is_empty()
-            && !effect.host.as_ref().is_some_and(|host| names_hold(&self.host, host))
+            && !effect.host.as_ref().is_some_and(|host| hosts_list(&self.host, host))
             && (effect.word != Word::Execute || self.command.is_empty())
         {
             return false;
@@ -370,7 +420,7 @@ impl Conditions {
                 }
                 Permission::Host(name) => {
                     effect.word == Word::Network
-                        && effect.host.as_ref().is_some_and(|host| name.holds(host))
+                        && effect.host.as_ref().is_some_and(|host| name.holds_host(host))
                 }
                 Permission::Tool(_) => false,
             });
@@ -420,7 +470,7 @@ impl Conditions {
             && (self.path.is_empty()
                 || effect.path.as_ref().is_some_and(|t| path::any_covers(&self.path, t, s.bases)))
             && (self.host.is_empty()
-                || effect.host.as_ref().is_some_and(|host| names_hold(&self.host, host)))
+                || effect.host.as_ref().is_some_and(|host| hosts_list(&self.host, host)))
             && self
                 .permission
                 .iter()
@@ -444,6 +494,16 @@ fn of_an_option(command: &SubCommand, span: &Range<usize>) -> bool {
         .options
         .iter()
         .any(|opt| holds(&opt.span) || opt.value.as_ref().is_some_and(|value| holds(&value.span)))
+}
+
+/// Do its effects tell all that the command could have to do with such a list?
+fn is_told(list: List, analysis: &Analysis, at: Option<usize>) -> bool {
+    let Some(command) = at.and_then(|at| analysis.commands.get(at)) else { return false };
+    let listed = || analysis.effects.iter().filter(|e| list.speaks_of(e));
+    command.options.iter().all(|opt| opt.harmless)
+        && (command.transparent || listed().any(|e| e.command == at))
+        // A proxy in a variable is another host.
+        && !listed().any(|e| e.source == Source::Assignment)
 }
 
 fn commands_hit(patterns: &[CommandPattern], command: &SubCommand) -> Truth {

@@ -325,6 +325,9 @@ fn read_rule(
             read_key(key, value, matcher, &mut rule, &mut seen, r);
         }
     }
+    if layer != Layer::Pack {
+        rule.conditions.list = rule.unless.as_ref().and_then(|unless| unless.as_list());
+    }
     default_events(&mut rule, &seen);
     check_rule(&rule, &seen, id.span(), r);
     if !r.sound && r.only.is_none_or(|kind| rule.on.contains(kind)) {

@@ -1,5 +1,6 @@
 //! Globs over names: tools, agents, hosts, fields of the payload.
 
+use crate::effect::host::is_local;
 use crate::rule::{Regex, glob};
 
 /// A glob over a name; `!x` in a list excludes.
@@ -72,6 +73,11 @@ impl Name {
         self.excludes
     }
 
+    /// Does the glob hold for that host? `localhost` is one by each of its names and addresses.
+    pub fn holds_host(&self, host: &str) -> bool {
+        self.holds(host) || self.text() == "localhost" && is_local(host)
+    }
+
     /// Does the glob hold for that name?
     pub fn holds(&self, name: &str) -> bool {
         match &self.kind {
@@ -81,11 +87,25 @@ impl Name {
     }
 }
 
+/// Does the list hold for the host?
+pub(super) fn hosts_hold(names: &[Name], host: &str) -> bool {
+    any_holds(names, |name| name.holds_host(host))
+}
+
+/// Is the host surely on the list? What programs make of letters beyond ASCII is another name.
+pub(super) fn hosts_list(names: &[Name], host: &str) -> bool {
+    hosts_hold(names, host) && (host.is_ascii() || names.iter().any(|name| name.text() == host))
+}
+
 /// Does the list hold for the name: some glob does, and no exclusion.
 pub(super) fn names_hold(names: &[Name], name: &str) -> bool {
+    any_holds(names, |n| n.holds(name))
+}
+
+fn any_holds(names: &[Name], holds: impl Fn(&Name) -> bool) -> bool {
     let mut wanted = names.iter().filter(|n| !n.excludes).peekable();
-    let any = wanted.peek().is_none() || wanted.any(|n| n.holds(name));
-    any && !names.iter().any(|n| n.excludes && n.holds(name))
+    let any = wanted.peek().is_none() || wanted.any(&holds);
+    any && !names.iter().any(|n| n.excludes && holds(n))
 }
 
 /// Does the list hold for a tool? `Task` is the old name of `Agent`; `-` and `_` are the same in

@@ -86,7 +86,7 @@ impl Permission {
                 _ => Truth::No,
             },
             Permission::Host(name) => match &effect.host {
-                Some(host) if effect.word == Word::Network => Truth::from(name.holds(host)),
+                Some(host) if effect.word == Word::Network => Truth::from(name.holds_host(host)),
                 _ => Truth::No,
             },
             Permission::Tool(_) => Truth::from(self.tool_holds(&s.event.tool)),

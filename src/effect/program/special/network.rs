@@ -30,7 +30,14 @@ pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
         }
         send |= text.contains('=');
     }
-    out.contact(url, (send || call.parsed.has(mark::SEND)) && !call.dry(), Source::Operand);
+    // `:3000/x` is this machine.
+    let local = url.text.as_ref().filter(|text| text.starts_with([':', '/']));
+    let local = local.map(|text| Value::known(format!("localhost{text}"), url.span.clone()));
+    out.contact(
+        local.as_ref().unwrap_or(url),
+        (send || call.parsed.has(mark::SEND)) && !call.dry(),
+        Source::Operand,
+    );
 }
 
 /// nc: to a host, or for whoever comes; standard input leaves in both cases.

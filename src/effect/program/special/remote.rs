@@ -173,6 +173,10 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
 }
 
+/// Options of curl and wget that name hosts in a file, or others than the URL does.
+const ELSEWHERE: &[&str] =
+    &["-K", "--resolve", "--unix-socket", "-i", "--config", "--execute", "--base"];
+
 /// Options of curl and wget whose value says in a way of its own what is read, sent or contacted.
 /// True if data leaves.
 fn settings(out: &mut Emitter, call: &Call) -> bool {
@@ -181,6 +185,9 @@ fn settings(out: &mut Emitter, call: &Call) -> bool {
         let Some(value) = &option.value else { continue };
         let text = value.text.as_deref().unwrap_or_default();
         let mut file = None;
+        if ELSEWHERE.iter().any(|name| option.is(name)) {
+            out.push(Word::Network, Grade::Certain, Source::Operand, value.span.clone());
+        }
         match option.name.as_str() {
             // `name@file`, where no `=` makes it text.
             "--data-urlencode" | "--variable" | "--url-query" => {
@@ -256,6 +263,8 @@ pub fn ssh_settings(out: &mut Emitter, call: &Call, found: &[options::Found]) {
         } else if matches!(key.as_str(), "identityfile" | "certificatefile") {
             let file = Value::known(value.trim(), call.span.clone());
             out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
+        } else if matches!(key.as_str(), "hostname" | "proxyjump") {
+            out.contact(&Value::known(value.trim(), call.span.clone()), false, Source::Operand);
         }
     }
 }
