@@ -30,8 +30,25 @@ pub fn covers(patterns: &[PathPattern], s: &Subject<'_>, effect: &Effect) -> boo
     let before = s.analysis.commands.iter().take(at);
     let stayed = lies(&start) && before.clone().all(|c| place(c).is_some_and(|dir| lies(&dir)));
     let mut own = s.analysis.effects.iter().filter(|e| e.command == Some(at));
+    // A program of which a table tells all has no other paths than those of its effects.
+    let mut texts = command.args.iter().filter_map(|arg| arg.text.as_deref());
+    let leads_out = |text: &str| paths_in(text, &dir.lexical).iter().any(|target| !lies(target));
     (stayed || std::path::Path::new(&dir.lexical).is_dir())
+        && (command.transparent || !texts.any(leads_out))
         && own.all(|e| e.source == Source::Redirect || e.path.as_ref().is_none_or(&lies))
+}
+
+/// What in an argument could be a path that leads elsewhere, however an option spells it: `-I/x`, `--opt=/x`,
+/// `-logger:X,/x`, `a=../x`, `https://x`.
+fn paths_in(text: &str, dir: &str) -> Vec<Target> {
+    let leads =
+        |piece: &&str| piece.starts_with(['/', '~']) || piece.split('/').any(|part| part == "..");
+    let glued = text.strip_prefix('-').and_then(|rest| rest.get(1..));
+    let pieces = text.split(['=', ':', ',', ';', ' ']).map(|piece| piece.trim_matches(['"', '\'']));
+    let found = pieces.chain(glued.filter(|rest| !rest.starts_with('-'))).filter(leads);
+    // A program may know `~` where the shell did not.
+    let from = |piece: &str| if piece.starts_with('~') { "/" } else { dir };
+    found.map(|piece| Resolver::default().target(piece, from(piece), Extent::Exact)).collect()
 }
 
 fn command<'a>(s: &Subject<'a>, effect: &Effect) -> Option<&'a SubCommand> {

@@ -103,6 +103,13 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
             out.path(word, value, extent, Grade::Certain, Source::Operand);
         }
     };
+    let lists_arguments = matches!(kind, Role::Runs | Role::MaybePath | Role::MaybeRead)
+        && value.start().starts_with('@')
+        && call.parsed.program.is_some_and(|p| !p.complete);
+    if lists_arguments {
+        // Options that nobody sees stand in that file.
+        out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
+    }
     match kind {
         Role::Text => {}
         Role::Read | Role::Edit if value.plain() == Some("-") => {}
@@ -127,6 +134,9 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
         Role::ReadVisible => {
             let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
             out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
+        }
+        Role::Runs if is_addressed(value.start()) => {
+            out.push(Word::Code, Grade::Certain, Source::Code, span);
         }
         Role::Runs => {
             let from = out.analysis.effects.len();
@@ -226,6 +236,15 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
         Role::MaybeRead => maybe_read(out, value),
         Role::Source => source(out, value),
     }
+}
+
+/// Does it come from a registry or an address: `npm:x`, `jsr:@a/b`, `https://x`, `data:...`?
+fn is_addressed(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(scheme, rest)| {
+        scheme.len() > 1
+            && scheme.bytes().all(|b| b.is_ascii_alphabetic())
+            && !rest.starts_with(|c: char| c == ':' || c.is_ascii_digit())
+    })
 }
 
 /// Is it a directory by the way it is written?
