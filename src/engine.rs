@@ -313,7 +313,7 @@ impl<'a> Case<'a> {
         // Beside shipped allows alone every program must be one of those that they name.
         let open = allows.iter().any(|allow| !allow.rule.closed);
         let kept = || {
-            autopilot::keeps_environment(self.analysis)
+            self.analysis.environment.is_empty()
                 && !autopilot::prints_environment(self.analysis)
                 && !autopilot::gropes(self.analysis)
         };

@@ -280,7 +280,7 @@ pub struct Analysis {
     pub effects: Vec<Effect>,
     /// The sub-commands, outer before inner.
     pub commands: Vec<SubCommand>,
-    /// Names that the call puts into the environment of what it runs.
+    /// Names that the call puts into the environment of what it runs, where they may change what it does.
     pub environment: Vec<String>,
     /// Why something is unknown, for people: "parse error at byte 12", "nested deeper than 32".
     pub notes: Vec<String>,

@@ -28,6 +28,7 @@ mod produce;
 mod redirect;
 mod state;
 mod unclosed;
+mod variable;
 mod visit;
 mod windows;
 mod word;

@@ -1,4 +1,4 @@
-//! What shipped allows see beyond effects: the secrets of the environment, and whose reads are whose.
+//! What shipped allows see beyond effects: secrets of the environment that are printed, and whose reads are whose.
 
 use crate::effect::{Analysis, Arg, Effect, Source, Word};
 
@@ -18,72 +18,6 @@ const SECRET: &[&str] = &[
     "CONNECTION",
     "WEBHOOK",
 ];
-
-/// Names that change what a program prints, not what it runs or where that comes from.
-const HARMLESS: &[&str] = &[
-    "CI",
-    "NODE_ENV",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "FORCE_COLOR",
-    "NO_COLOR",
-    "CLICOLOR",
-    "CLICOLOR_FORCE",
-    "TERM",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "DEBUG",
-    "VERBOSE",
-    "V",
-    "COLUMNS",
-    "LINES",
-    "CARGO_TERM_COLOR",
-    "CARGO_INCREMENTAL",
-    "PAGER",
-    "GIT_PAGER",
-    "GH_PAGER",
-    "MANPAGER",
-    "SYSTEMD_PAGER",
-    "GIT_OPTIONAL_LOCKS",
-    "GIT_TERMINAL_PROMPT",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONUNBUFFERED",
-    "PYTHONIOENCODING",
-    "PYTHONHASHSEED",
-    "PYTHONUTF8",
-    "GOOS",
-    "GOARCH",
-    "CGO_ENABLED",
-    "APP_ENV",
-    "RAILS_ENV",
-    "RACK_ENV",
-    "MIX_ENV",
-    "FLASK_ENV",
-    "NEXT_TELEMETRY_DISABLED",
-    "DOTNET_CLI_TELEMETRY_OPTOUT",
-    "DOTNET_NOLOGO",
-    "HUSKY",
-    "TEST_THREADS",
-    "RUST_TEST_THREADS",
-    "CTEST_OUTPUT_ON_FAILURE",
-    "LOG_LEVEL",
-    "JEST_WORKERS",
-    "PROPTEST_CASES",
-    "INSTA_UPDATE",
-    "UPDATE_SNAPSHOTS",
-];
-
-/// Does the call set nothing for what it runs that could lead it elsewhere?
-pub fn keeps_environment(analysis: &Analysis) -> bool {
-    let plain = |name: &String| {
-        HARMLESS.contains(&name.as_str())
-            || name.starts_with("LC_")
-            // Settings of programs are written in capitals; the exceptions are marked.
-            || !name.bytes().any(|b| b.is_ascii_uppercase()) && !name.starts_with("npm_")
-    };
-    analysis.environment.iter().all(plain)
-}
 
 /// Could the call print secrets that stand in the environment? No effect says that: to other
 /// allows a variable is as good as any text.

@@ -4,237 +4,15 @@ use shuck_ast::{ArrayElem, Assignment, AssignmentValue, WordPart, WordPartNode};
 
 use super::Walker;
 use super::state::{Held, Key, unknown_var};
+use super::variable::{Marked, is_harmless, marked};
 use super::word::{Atom, Quote};
 use crate::effect::program;
 use crate::effect::value::Value;
-use crate::effect::{Grade, Source, Word};
+use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits;
 
-/// Names whose value is a program or shell text.
-const EXECUTABLE: &[&str] = &[
-    "BROWSER",
-    "CC",
-    "CXX",
-    "EDITOR",
-    "GIT_ASKPASS",
-    "GIT_EDITOR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",
-    "GIT_PROXY_COMMAND",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "MANPAGER",
-    "PAGER",
-    "PROMPT_COMMAND",
-    "RUSTC",
-    "RUSTC_WORKSPACE_WRAPPER",
-    "RUSTC_WRAPPER",
-    "SHELL",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "SUDO_EDITOR",
-    "SYSTEMD_PAGER",
-    "VISUAL",
-    "MAKESHELL",
-    "BASH_ENV",
-    "PYTHONSTARTUP",
-    "ENV",
-    "BAT_PAGER",
-    "DELTA_PAGER",
-    "GH_PAGER",
-    "GH_BROWSER",
-    "GH_EDITOR",
-    "KUBE_EDITOR",
-    "FCEDIT",
-];
-
-/// Names that change what programs load or which programs run.
-const MARKED: &[&str] = &[
-    "PATH",
-    "IFS",
-    "CDPATH",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PERL5OPT",
-    "PERL5LIB",
-    "PERL5DB",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "PYTHONINSPECT",
-    "RUBYOPT",
-    "RUBYLIB",
-    "JAVA_TOOL_OPTIONS",
-    "_JAVA_OPTIONS",
-    "MAVEN_OPTS",
-    "GRADLE_OPTS",
-    "RUSTFLAGS",
-    "RUSTDOCFLAGS",
-    "CARGO_HOME",
-    "CFLAGS",
-    "LDFLAGS",
-    "MAKEFLAGS",
-    "GOFLAGS",
-    "CLASSPATH",
-    "LUA_INIT",
-    "HOME",
-    "GCONV_PATH",
-    "ZDOTDIR",
-    "XDG_CONFIG_HOME",
-    "GNUPGHOME",
-    "npm_config_script_shell",
-    "DOCKER_HOST",
-    "KUBECONFIG",
-    "EXINIT",
-    "VIMINIT",
-    "TAR_OPTIONS",
-    "GZIP",
-    "GREP_OPTIONS",
-    "LESS",
-    "RIPGREP_CONFIG_PATH",
-    "CURL_HOME",
-    "WGETRC",
-    "TERM_PROGRAM",
-    "FPATH",
-];
-
-/// Names with these beginnings do as well.
-const PREFIXES: &[&str] = &[
-    "LD_",
-    "DYLD_",
-    "GIT_CONFIG",
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_EXEC_PATH",
-    "GIT_TEMPLATE_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT",
-    "BASH_FUNC_",
-    "MALLOC_",
-    "GLIBC_",
-    "npm_config_",
-    "NPM_CONFIG_",
-    "PIP_",
-    "UV_",
-    "CARGO_BUILD_",
-    "CARGO_TARGET_",
-    "SSH_",
-];
-
-/// Where agents keep what guards them.
-const GUARDS: &[&str] = &[
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
-    "COPILOT_HOME",
-    "CLINE_DIR",
-    "CURSOR_CONFIG_DIR",
-    "OPENCODE_CONFIG",
-    "OPENCODE_CONFIG_DIR",
-    "OPENCODE_CONFIG_CONTENT",
-    "OPENCODE_PERMISSION",
-    "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
-    "GEMINI_CLI_HOME",
-    "QWEN_CODE_SYSTEM_SETTINGS_PATH",
-    "AMP_SETTINGS_FILE",
-    "FACTORY_HOME_OVERRIDE",
-];
-
-/// Could it lead programs to code or settings elsewhere, so that nobody knows what they run?
-fn hides(name: &str, value: Option<&str>) -> bool {
-    if GUARDS.contains(&name) {
-        return value != Some("");
-    }
-    let Some(value) = value else { return false };
-    let pathy = value.contains('/') || value.contains("data:");
-    let own = ["/usr/lib", "/usr/local/lib", "/lib", "/opt/"];
-    match name {
-        "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" | "GIT_CONFIG" => {
-            !matches!(value, "" | "/dev/null")
-        }
-        "GIT_EXEC_PATH" | "GIT_TEMPLATE_DIR" | "GIT_CONFIG_PARAMETERS" | "PERL5DB" => {
-            !value.is_empty()
-        }
-        "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" => value
-            .split([':', ' '])
-            .any(|file| file.contains('/') && !own.iter().any(|dir| file.starts_with(dir))),
-        "NODE_OPTIONS" => {
-            let loads = |word: &str| word.starts_with("-r") || word.starts_with("--");
-            pathy
-                && ["require", "import", "loader", "-r"].iter().any(|o| value.contains(o))
-                && value.split_whitespace().any(loads)
-        }
-        "COPILOT_ALLOW_ALL" | "GEMINI_YOLO_MODE" | "CLAUDE_CODE_SIMPLE" => {
-            !matches!(value, "" | "0" | "false")
-        }
-        "RUBYOPT" => pathy && value.contains("-r"),
-        // `-MName=a,b` loads a module; what follows a `;` is code.
-        "PERL5OPT" => value.contains([';', '`', '(', '{', '\'', '"', '/']),
-        "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" | "JDK_JAVA_OPTIONS" => {
-            ["-javaagent", "-agentpath", "OnError", "OnOutOfMemory"]
-                .iter()
-                .any(|o| value.contains(o))
-        }
-        _ => false,
-    }
-}
-
-/// What an assignment to that name means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Marked {
-    /// Nothing.
-    No,
-    /// Programs change.
-    Yes,
-    /// Its value is run.
-    Runs,
-    /// Nobody knows what runs.
-    Hides,
-}
-
-/// Is the name marked, with that value?
-pub fn marked(name: &str, value: Option<&str>) -> Marked {
-    if name == "ENV" && value.is_some_and(|v| !v.contains('/')) {
-        // A file for interactive shells; else the usual name of a stage ("production").
-        return Marked::No;
-    }
-    if name.starts_with("BASH_FUNC_") {
-        return Marked::Runs;
-    }
-    let runs = EXECUTABLE.contains(&name)
-        || name.ends_with("_COMMAND")
-        || name.ends_with("_PAGER")
-        || name.ends_with("_EDITOR")
-        || name.ends_with("_ASKPASS");
-    if runs {
-        return match value {
-            // Agents switch pagers and prompts off all the time.
-            Some(
-                "" | "cat" | "true" | ":" | "less" | "less -F" | "more" | "echo" | "false"
-                | "/bin/true" | "/bin/cat" | "none" | "vim" | "vi" | "nvim" | "nano" | "emacs"
-                | "code --wait" | "ccache" | "sccache" | "gcc" | "g++" | "cc" | "c++" | "clang"
-                | "clang++" | "musl-gcc" | "bash" | "zsh" | "/bin/sh" | "/bin/bash" | "/bin/zsh"
-                | "/usr/bin/bash" | "/usr/bin/zsh",
-            ) => Marked::No,
-            _ => Marked::Runs,
-        };
-    }
-    if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") {
-        // Prompts run the substitutions in them.
-        let runs = value.is_none_or(|v| v.contains("$(") || v.contains('`'));
-        return if runs { Marked::Runs } else { Marked::No };
-    }
-    if hides(name, value) {
-        return Marked::Hides;
-    }
-    if MARKED.contains(&name) || PREFIXES.iter().any(|p| name.starts_with(p)) {
-        return Marked::Yes;
-    }
-    Marked::No
-}
+/// Stands for every name where the shell exports all that is set (`set -a`).
+pub const ALL: &str = "";
 
 /// The names that arithmetic text assigns to (roughly: every name in it).
 pub fn arithmetic_names(text: &str) -> Vec<String> {
@@ -273,7 +51,7 @@ impl Walker<'_> {
         let span = self.range(assignment.span);
         self.overridden(&name);
         self.evaluates_integer(&name, &value);
-        self.out.analysis.environment.push(name.clone());
+        self.put_into_environment(&name, value.plain());
         self.mark_assignment(&name, value.plain(), span, false)
     }
 
@@ -292,6 +70,43 @@ impl Walker<'_> {
         if self.state.git().iter().any(redirects) {
             let why = "an assignment that leads programs to code or settings";
             self.out.unknown(why, span.clone());
+        }
+    }
+
+    /// What runs gets that variable.
+    pub(super) fn put_into_environment(&mut self, name: &str, value: Option<&str>) {
+        if !is_harmless(name, value) {
+            self.out.analysis.environment.push(name.to_string());
+        }
+    }
+
+    /// Do programs get the shell's variable of that name?
+    fn is_exported(&self, name: &str) -> bool {
+        self.state.flag(&Key::Exported(name.to_string()))
+            || self.state.flag(&Key::Exported(ALL.to_string()))
+    }
+
+    /// A variable lasts from here on, and programs get it.
+    pub(super) fn export(&mut self, name: &str) {
+        let mut own = Vec::new();
+        self.quietly(|w| w.variable(name, true, &mut own));
+        let value = super::word::value(&own, 0..0);
+        self.put_into_environment(name, value.plain());
+        if marked(name, value.plain()) == Marked::Exported {
+            self.state.set(Key::Tainted, Some(Held::Set));
+        }
+        self.state.set(Key::Exported(name.to_string()), Some(Held::Set));
+    }
+
+    /// A variable gets a value that is known only at run time.
+    pub(super) fn taint_by(&mut self, name: &str) {
+        let changes = match marked(name, None) {
+            Marked::No => false,
+            Marked::Exported => self.is_exported(name),
+            _ => true,
+        };
+        if changes {
+            self.state.set(Key::Tainted, Some(Held::Set));
         }
     }
 
@@ -379,6 +194,9 @@ impl Walker<'_> {
             self.evaluates_integer(&name, &Value { span, ..value.clone() });
         }
         self.mark_assignment(&name, text.as_deref(), self.range(assignment.span), true);
+        if self.state.flag(&Key::Exported(ALL.to_string())) {
+            self.put_into_environment(&name, text.as_deref());
+        }
         if name == "IFS" {
             self.state.set(Key::Splitting, Some(Held::Set));
         }
@@ -418,6 +236,15 @@ impl Walker<'_> {
                 self.out.unknown("an assignment that leads programs to code or settings", span);
             }
             Marked::Yes => {}
+            Marked::Exported if lasting && !self.is_exported(name) => return false,
+            Marked::Exported => {}
+            Marked::Writes => {
+                self.out.command = None;
+                let path = Value::known(value.unwrap_or_default(), span);
+                let source = Source::Assignment;
+                self.out.path(Word::Write, &path, Extent::Exact, Grade::Certain, source);
+                return false;
+            }
             Marked::Runs => {
                 self.out.command = None;
                 let grade = if value.is_some() { Grade::Certain } else { Grade::Unknown };

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::Walker;
+use super::assign::ALL;
 use super::state::{Held, Key};
 use super::word::{Atom, quoted, value};
 use crate::effect::program::{self, Next};
@@ -88,7 +89,10 @@ impl Walker<'_> {
                             self.mark_assignment(&key, Some(&text), span.clone(), true);
                             self.state.set(Key::Var(key), Some(Held::Var(words)));
                         }
-                        None => self.forget(&key),
+                        None => {
+                            self.taint_by(&key);
+                            self.forget(&key);
+                        }
                     }
                 }
                 true
@@ -106,6 +110,10 @@ impl Walker<'_> {
                 true
             }
             "set" => {
+                // Never taken back: that some are exported is not told from all.
+                if exports_all(args) {
+                    self.state.set(Key::Exported(ALL.to_string()), Some(Held::Set));
+                }
                 match args.iter().position(|a| a.plain() == Some("--")) {
                     Some(at) => {
                         let mut values = vec![Value::unknown(span.clone())];
@@ -339,4 +347,13 @@ fn numeric(args: &[Value]) -> bool {
         kind.starts_with(|c: char| "*diouxXeEfFgGaA".contains(c))
     };
     format.plain() == Some("-v") || format.start().split('%').skip(1).any(converts)
+}
+
+/// `set -a`, `set -eax`, `set -o allexport`: every variable is exported.
+fn exports_all(args: &[Value]) -> bool {
+    let options =
+        args.iter().take_while(|arg| arg.start().starts_with('-') || arg.start() == "allexport");
+    options.into_iter().any(|arg| {
+        arg.start() == "allexport" || !arg.start().starts_with("--") && arg.start().contains('a')
+    })
 }

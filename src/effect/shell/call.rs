@@ -170,8 +170,7 @@ impl Walker<'_> {
         for arg in &args {
             let key = arg.start().split('=').next().unwrap_or_default();
             if exports && !key.is_empty() && !key.starts_with('-') {
-                self.out.analysis.environment.push(key.to_string());
-                self.state.set(Key::Exported(key.to_string()), Some(Held::Set));
+                self.export(key);
             }
         }
         // In a function these are its own, unless it says otherwise; behind it the old value is back.

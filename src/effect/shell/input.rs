@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::assign::{Marked, marked};
 use super::decode;
 use super::produce::{lines_of, loose};
 use super::state::{Held, Key, Var, unknown_var};
@@ -32,9 +31,7 @@ impl Walker<'_> {
 
     fn assign_var(&mut self, name: &str, values: Var) {
         self.special_parameter(name, None, 0..0);
-        if marked(name, None) != Marked::No {
-            self.state.set(Key::Tainted, Some(Held::Set));
-        }
+        self.taint_by(name);
         let name = name.split('[').next().unwrap_or_default();
         self.state.set(Key::Var(name.to_string()), Some(Held::Var(values)));
     }

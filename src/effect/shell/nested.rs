@@ -48,7 +48,7 @@ impl Walker<'_> {
                     let first = words.remove(0);
                     let value = first.text.is_some().then_some(rest.as_str());
                     self.overridden(&key);
-                    self.out.analysis.environment.push(key.clone());
+                    self.put_into_environment(&key, value);
                     marked |= self.mark_assignment(&key, value, first.span.clone(), false);
                 }
                 if marked {

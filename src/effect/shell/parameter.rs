@@ -392,6 +392,7 @@ impl Walker<'_> {
                         values.extend(unknown_var());
                     }
                     let name = reference.name.as_str().to_string();
+                    self.taint_by(&name);
                     self.state.set(Key::Var(name), Some(Held::Var(values)));
                 }
                 // All that is not set has its default in one world, and nothing is known in the other.

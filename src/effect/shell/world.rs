@@ -83,6 +83,7 @@ impl Walker<'_> {
         }
         for name in names {
             self.special_parameter(name, None, 0..0);
+            self.taint_by(name);
         }
         for values in values.chunks(limits::VALUES) {
             self.looped(names, |w| {
