@@ -121,7 +121,8 @@ fn is_shared(_meta: &Metadata) -> bool {
     false
 }
 
-fn is_below(path: &str, dir: &str) -> bool {
+/// Does the path lie below that directory?
+pub fn is_below(path: &str, dir: &str) -> bool {
     dir == "/" || path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::options::Parsed;
 use super::special;
 use super::table::{Role, mark};
+use crate::effect::guard::is_below;
 use crate::effect::value::{Emitter, Spot, Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 
@@ -197,6 +198,22 @@ fn goes(out: &mut Emitter, call: &Call) {
     let dir = out.cwd.clone();
     if let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) {
         command.dir = dir;
+    }
+    elsewhere(out, call);
+}
+
+/// An option that leads out of the project (`make -C /srv`) is not what an allow on the bare program
+/// means.
+pub fn elsewhere(out: &mut Emitter, call: &Call) {
+    let project = out.place.project.clone();
+    if out.cwd.as_ref().is_some_and(|dir| *dir == project || is_below(dir, &project)) {
+        return;
+    }
+    let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) else {
+        return;
+    };
+    for (public, found) in command.options.iter_mut().zip(&call.parsed.options) {
+        public.harmless &= found.spec.is_none_or(|spec| spec.marks & mark::CHDIR == 0);
     }
 }
 

@@ -70,9 +70,7 @@ impl Parsed {
                 aliases: o.names.split(',').filter(|n| !n.is_empty()).collect(),
                 value: o.value.as_ref().map(Value::arg),
                 at: o.at,
-                harmless: o.spec.is_some_and(|s| {
-                    harmless(&s) && s.marks & (mark::INPLACE | mark::CHANGES) == 0
-                }),
+                harmless: o.spec.is_some_and(|s| meant(&s, o.value.as_ref())),
                 span: args.get(o.at).map_or(0..0, |a| a.span.clone()),
             })
             .collect()
@@ -100,6 +98,27 @@ fn harmless(spec: &OptSpec) -> bool {
                 | Role::Command
                 | Role::Joined
         )
+}
+
+/// Does an allow on the bare program mean the option as well? Not what changes or sends what the
+/// program otherwise only reads, and no request or settings that come from a file or a URL.
+fn meant(spec: &OptSpec, value: Option<&Value>) -> bool {
+    let text = value.map(|v| v.text.as_deref());
+    harmless(spec)
+        && spec.marks & (mark::INPLACE | mark::CHANGES | mark::SEND) == 0
+        && match (spec.role, text) {
+            (Role::Upload, _) | (Role::Body, Some(None)) => false,
+            (Role::Body, Some(Some(text))) => body_file(text).is_none(),
+            (Role::Source, Some(text)) => text.is_some_and(|text| !text.contains("://")),
+            _ => true,
+        }
+}
+
+/// The file that a request's body names: `@file`, `name=@file`, `name=<file`.
+pub fn body_file(text: &str) -> Option<&str> {
+    text.strip_prefix('@')
+        .or_else(|| text.split_once("=@").map(|(_, f)| f))
+        .or_else(|| text.split_once("=<").map(|(_, f)| f))
 }
 
 /// Takes the arguments of a program apart, its sub-commands included. `own`: the user's tables.
@@ -171,7 +190,7 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
         let arg = &args[at];
         let text = arg.start();
         if ended
-            || !(text.starts_with('-') || text.starts_with('+') && plus(program, text))
+            || !(text.starts_with('-') || text.starts_with(['+', '@']) && plus(program, text))
             || text == "-"
         {
             // A word known only at run time may be an option.
@@ -271,6 +290,11 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     let spelled = |name: &str| {
         program.and_then(|p| p.option(name)).or_else(|| global.and_then(|p| p.option(name)))
     };
+    // `@file`: more options stand there.
+    if let Some(known) = spelled("@").filter(|_| text.starts_with('@')) {
+        push("@", Some(known), Some(arg.rest(1)));
+        return 1;
+    }
     // Go's flags take one dash or two.
     let exact = spelled(name)
         .or_else(|| name.strip_prefix('-').filter(|n| single && n.len() > 2).and_then(spelled));

@@ -78,7 +78,7 @@ pub fn option(line: &str) -> Result<Option<'_>, String> {
             option.value = Some((role, false));
         } else if let Some(role) = role('[', ']') {
             option.value = Some((role, true));
-        } else if item.starts_with(['-', '+']) {
+        } else if item.starts_with(['-', '+', '@']) {
             option.names.push(item);
         } else {
             return Err(format!("`{item}` in `{line}` begins with no dash"));

@@ -138,6 +138,15 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
         "api" => forge::api(out, call, &values),
         "gh-alias" => forge::alias(out, &values),
         "gh-clone" => forge::clone(out, &values),
+        "jq" => {
+            // `--arg NAME VALUE` moves the program along.
+            for (i, value) in values.iter().enumerate() {
+                if i == 0 || value.text.is_some() {
+                    super::code::emit(out, "jq", value, next);
+                }
+            }
+            operands(out, call, program, next);
+        }
         "packages" => {
             packages::packages(out, call, program, &values);
             packages::binary(call, next);
@@ -166,6 +175,10 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                         super::code::emit(out, program.lang, &text, next);
                     }
                     _ if value.plain() == Some("-") => {}
+                    // `ed '!CMD'` edits what the command prints.
+                    _ if program.lang == "ed" && value.start().starts_with('!') => {
+                        next.push(Next::Script { text: value.rest(1), rest: Vec::new() });
+                    }
                     _ => super::effects::role(out, call, Role::Edit, value, next),
                 }
             }
@@ -174,13 +187,7 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
             }
         }
         "make" => {
-            // The program that runs every line of the recipes.
-            for value in &values {
-                if let Some(shell) = value.plain().and_then(|t| t.strip_prefix("SHELL=")) {
-                    let text = Value::known(shell, value.span.clone());
-                    next.push(Next::Script { text, rest: Vec::new() });
-                }
-            }
+            values.iter().for_each(|value| packages::variable(out, value, next));
             operands(out, call, program, next);
             match call.parsed.option("-f").and_then(|o| o.value.as_ref()) {
                 Some(file) if matches!(file.plain(), Some("-" | "/dev/stdin")) => {

@@ -80,6 +80,9 @@ roles! {
     Joined = "joined",
     /// A URL that is contacted, a path that is read with all below it, or just a name.
     Source = "source",
+    /// A file, unless its first characters make it a text of the program's own: `|COMMAND`,
+    /// `@FILE`, `\\macro`, `scheme:x`.
+    Inline = "inline",
     /// A word that may be a path: read for certain, possibly written, if it looks like one.
     MaybePath = "maybe-path",
     /// A word that may be a path: read with what is not hidden below it, if it looks like one.

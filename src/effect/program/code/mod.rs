@@ -39,6 +39,13 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
         out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
         return;
     }
+    if lang == "jq" {
+        return match value.text.as_ref().or(value.outline.as_ref()) {
+            Some(text) if !small::reaches_out(text) => {}
+            Some(_) => out.push(Word::Code, Grade::Certain, Source::Code, span),
+            None => out.push(Word::Code, Grade::Possible, Source::Code, span),
+        };
+    }
     // Text with gaps: what is there is read, and what the gaps add stays possible.
     let outline = value.outline.as_ref().filter(|text| {
         matches!(lang, "sed" | "awk" | "sql") && text.contains(|c: char| c.is_ascii_alphabetic())

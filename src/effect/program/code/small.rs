@@ -406,3 +406,58 @@ pub fn tcl(sink: &mut Sink, text: &str) {
         }
     }
 }
+
+/// Names of jq and yq that read the environment, or files and modules that no operand names.
+const REACHING: &[&str] = &[
+    "env",
+    "$ENV",
+    "strenv",
+    "envsubst",
+    "load",
+    "load_str",
+    "load_xml",
+    "load_props",
+    "load_base64",
+    "import",
+    "include",
+    "get_search_list",
+    "$__prog_args",
+    "system",
+    "exec",
+];
+
+/// Does a program of jq or yq reach for more than its input?
+pub fn reaches_out(text: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || "_$.".contains(c);
+    // What stands between quotes is text, unless a part of it is computed: `"\\(env)"`.
+    let pieces = text.split('"').enumerate();
+    let code = pieces.filter(|(at, piece)| at % 2 == 0 || piece.contains("\\("));
+    code.flat_map(|(_, piece)| {
+        let words = piece.split(|c| !part(c));
+        words.map(move |word| (piece, word))
+    })
+    .any(|(piece, word)| {
+        let end = word.as_ptr() as usize - piece.as_ptr() as usize + word.len();
+        // `{env: 1}` is a key, `env/x.json` a file.
+        let name = word.split_once('.').map_or(word, |(name, _)| name);
+        REACHING.contains(&name) && !piece[end..].trim_start().starts_with([':', '/'])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reaches_out;
+
+    #[test]
+    fn jq_that_reaches_out() {
+        for text in ["env", "$ENV.A", ".a|env", "{a:env}", "[env]", "\"\\(env.A)\"", "load(\"x\")"]
+        {
+            assert!(reaches_out(text), "{text}");
+        }
+        for text in
+            [".env", ".a.env", "{env: 1}", ".[\"env\"]", "\"load\"", ".environment", "env/x.json"]
+        {
+            assert!(!reaches_out(text), "{text}");
+        }
+    }
+}

@@ -18,6 +18,10 @@ struct Token {
     text: String,
 }
 
+fn is_word(token: &Token, word: &str) -> bool {
+    token.text.eq_ignore_ascii_case(word)
+}
+
 /// What statements do to the data.
 const DROP: Word = Word::Named("database.drop");
 const ALL: Word = Word::Named("database.delete-all");
@@ -301,7 +305,8 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
             }
         }
         "attach" => {
-            if let Some(name) = tokens.iter().find(|t| matches!(t.kind, b'\'' | b'"')) {
+            let named = |t: &&Token| matches!(t.kind, b'\'' | b'"') || !is_word(t, "database");
+            if let Some(name) = tokens[1..].iter().find(named) {
                 file(out, Word::Read, &name.text);
                 file(out, Word::Write, &name.text);
             }
@@ -315,8 +320,9 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
             let name: String = tokens[1..].iter().map(|t| t.text.as_str()).collect();
             file(out, Word::Read, &name);
         }
-        "vacuum" if tokens.iter().any(|t| t.text.eq_ignore_ascii_case("into")) => {
-            if let Some(name) = tokens.iter().find(|t| matches!(t.kind, b'\'' | b'"')) {
+        "vacuum" if tokens.iter().any(|t| is_word(t, "into")) => {
+            let into = tokens.iter().position(|t| is_word(t, "into")).unwrap_or_default();
+            if let Some(name) = tokens.get(into + 1) {
                 file(out, Word::Write, &name.text);
             }
         }

@@ -1,7 +1,7 @@
 //! Operands and values of options by the roles that a row gives them.
 
 use super::super::table::{Program, Role, mark};
-use super::super::{code, special};
+use super::super::{code, options, special};
 use super::maybe::{maybe_path, maybe_read, source};
 use super::{Call, Next, device, sends, written};
 use crate::effect::path::{self, split};
@@ -194,23 +194,11 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
             }
         }
         Role::Body => {
-            if let Some(text) = value.text.as_deref() {
-                let file = text
-                    .strip_prefix('@')
-                    .or_else(|| text.split_once("=@").map(|(_, f)| f))
-                    .or_else(|| text.split_once("=<").map(|(_, f)| f));
-                if let Some(file) = file {
-                    let file = file.split(';').next().unwrap_or(file).trim_matches('"');
-                    if file != "-" {
-                        out.path(
-                            Word::Read,
-                            &Value::known(file, span.clone()),
-                            Extent::Exact,
-                            Grade::Certain,
-                            Source::Operand,
-                        );
-                    }
-                }
+            let file = value.text.as_deref().and_then(options::body_file);
+            let file = file.map(|file| file.split(';').next().unwrap_or(file).trim_matches('"'));
+            if let Some(file) = file.filter(|file| *file != "-") {
+                let file = Value::known(file, span);
+                out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
             }
         }
         Role::Upload => {
@@ -232,6 +220,7 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
         Role::Script => next.push(Next::Script { text: value.clone(), rest: Vec::new() }),
         Role::Code => code::emit(out, lang, value, next),
         Role::Command | Role::Joined => {}
+        Role::Inline => inline(out, value, next),
         Role::MaybePath => maybe_path(out, value),
         Role::MaybeRead => maybe_read(out, value),
         Role::Source => source(out, value),
@@ -245,6 +234,50 @@ fn is_addressed(text: &str) -> bool {
             && scheme.bytes().all(|b| b.is_ascii_alphabetic())
             && !rest.starts_with(|c: char| c == ':' || c.is_ascii_digit())
     })
+}
+
+/// Schemes of ImageMagick that name a format or draw something, and run and read nothing else.
+const SCHEMES: &[&str] = &[
+    "canvas",
+    "gradient",
+    "null",
+    "pattern",
+    "plasma",
+    "radial-gradient",
+    "xc",
+    "png",
+    "jpg",
+    "jpeg",
+    "gif",
+    "bmp",
+    "tiff",
+    "webp",
+    "fd",
+    "rose",
+    "logo",
+    "label",
+];
+
+/// A file's name, or a text that the program runs.
+fn inline(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
+    let text = value.start();
+    let scheme = text.split_once(':').map(|(scheme, rest)| {
+        let word =
+            scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        word && (rest.starts_with('@') || !SCHEMES.contains(&&*scheme.to_ascii_lowercase()))
+    });
+    if scheme != Some(true) && !text.starts_with(['|', '@', '\\', '&']) {
+        return maybe_path(out, value);
+    }
+    out.push(Word::Code, Grade::Certain, Source::Code, value.span.clone());
+    match text.as_bytes().first() {
+        Some(b'|') => next.push(Next::Script { text: value.rest(1), rest: Vec::new() }),
+        Some(b'@') => {
+            out.path(Word::Read, &value.rest(1), Extent::Exact, Grade::Certain, Source::Operand);
+        }
+        _ if text.contains("://") => out.contact(value, false, Source::Operand),
+        _ => {}
+    }
 }
 
 /// Is it a directory by the way it is written?

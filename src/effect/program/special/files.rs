@@ -1,6 +1,6 @@
 //! Programs on files: find, dd, tar, ln, gzip.
 
-use super::super::effects::{Call, Next, chdir, written};
+use super::super::effects::{Call, Next, chdir, elsewhere, written};
 use super::super::options;
 use super::super::table::{self, Program, Role, mark};
 use super::search;
@@ -245,7 +245,7 @@ fn reads(words: &[Value], own: &'static [Program]) -> bool {
     let name = first.plain().map_or("", |name| split(name).1);
     table::program(name, own).is_some_and(|row| {
         row.complete
-            && row.special.is_empty()
+            && matches!(row.special, "" | "jq")
             && row.effects.is_empty()
             && row.last.is_none()
             && row.repeat == Role::Read
@@ -370,11 +370,13 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
     let mut values = values.to_vec();
     let mut archive = call.parsed.option("-f").and_then(|o| o.value.clone());
     let mut start = None;
+    let mut absolute = false;
     let old = values.first().and_then(Value::plain).filter(|_| mode.is_none()).map(str::to_string);
     if let Some(old) = old {
         // The old style: `tar czf FILE ...`; letters with values take the next words in order.
         values.remove(0);
         mode = old.chars().find(|c| "cxtruAd".contains(*c));
+        absolute |= old.contains('P');
         for letter in old.chars() {
             if "fCTXbIF".contains(letter) && !values.is_empty() {
                 let value = values.remove(0);
@@ -413,6 +415,9 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
     }
     if let Some(dir) = start {
         chdir(out, &dir);
+        if mode == Some('x') {
+            elsewhere(out, call);
+        }
     }
     match mode {
         Some('x') => {
@@ -426,7 +431,7 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
                     out.fetch_into(&Value::known(".", call.span.clone()));
                 }
             }
-            if has(&["-P", "--absolute-names"]) {
+            if absolute || has(&["-P", "--absolute-names"]) {
                 out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone());
             }
         }

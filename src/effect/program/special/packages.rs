@@ -46,6 +46,25 @@ impl Program {
     }
 }
 
+/// Variables of make that its own rules start, or that hold words of its own command line.
+const STARTED: &str = "SHELL MAKE CC CXX CPP AR AS LD FC RM LEX YACC LINT TEX CO GET WEAVE TANGLE";
+const WORDS: &str =
+    "MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEFILES MAKEOVERRIDES .SHELLFLAGS .RECIPEPREFIX";
+
+/// `make NAME=VALUE`: what runs every line of the recipes, a compiler of the caller's, make's own text.
+pub fn variable(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
+    let Some((name, text)) = value.plain().and_then(|t| t.split_once('=')) else { return };
+    let bare = name.trim_end_matches([':', '?', '+', '!']);
+    let is = |list: &str| list.split(' ').any(|own| own == bare);
+    let text = Value::known(text, value.span.clone());
+    let program = !text.start().contains(['/', ' ', '$', '`', ';', '|', '&']);
+    if name.ends_with('!') || bare == "SHELL" || is(STARTED) && !program {
+        next.push(Next::Script { text, rest: Vec::new() });
+    } else if is(WORDS) || text.start().contains("$(") || text.start().contains("${") {
+        super::super::code::emit(out, "make", &text, next);
+    }
+}
+
 /// Programs that projects install, which `yarn NAME`, `pnpm NAME` and `bun NAME` run.
 const BINARIES: &[&str] = &[
     "cdk",

@@ -194,6 +194,14 @@ fn settings(out: &mut Emitter, call: &Call) -> bool {
                 file = text.split_once('@').filter(|(name, _)| !name.contains('=')).map(|p| p.1);
                 send |= option.name == "--url-query" && file.is_some();
             }
+            // `%output{FILE}`: what follows is written there.
+            "-w" | "--write-out" => {
+                for part in text.split("%output{").skip(1) {
+                    let name = part.split('}').next().unwrap_or_default().trim_start_matches(">>");
+                    let file = Value::known(name, value.span.clone());
+                    out.path(Word::Write, &file, Extent::Exact, Grade::Certain, Source::Code);
+                }
+            }
             // A cookie has a `=`, all else is a file of cookies.
             "-b" | "--cookie" if call.name == "curl" && !text.contains('=') => file = Some(text),
             "--connect-to" => {

@@ -129,7 +129,7 @@ pub(super) fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &
         out.unknown("a database that loads code", span.clone());
     } else if is(&["cd"]) || name == "cd" {
         out.cwd = None;
-    } else if is(&["archive", "excel"]) || name == "ar" || name.starts_with('w') {
+    } else if is(&["archive", "excel", "edit"]) || name == "ar" || name.starts_with('w') {
         out.unknown("a client command that writes files", span.clone());
     }
 }
