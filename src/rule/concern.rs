@@ -111,10 +111,10 @@ impl<'t> Concern<'t> {
         if FOLD {
             return true;
         }
-        let deep = call.deep || self.kind == "keen" || target.extent == Extent::Glob;
-        let one = target.extent == Extent::Exact;
+        let (one, glob) = (target.extent == Extent::Exact, target.extent == Extent::Glob);
+        let deep = call.deep || self.kind == "keen" || glob;
         let fits = |path: &str| {
-            let path = Path::new(path, one, call.place);
+            let path = Path::new(path, one, glob, call.place);
             let fits = split(self.needles, b'|').any(|needle| path.fits(needle, deep));
             // The longer the path, the longer is one looked for in it.
             fits || path.whole.len() > 256
@@ -145,9 +145,9 @@ struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    fn new(path: &'a str, one: bool, place: &Place) -> Path<'a> {
-        // Of a glob, what stands before its first sign.
-        let end = if one { None } else { path.find(['*', '?', '[']) };
+    fn new(path: &'a str, one: bool, glob: bool, place: &Place) -> Path<'a> {
+        // Of a glob, what stands before its first sign; of anything else such a sign is a letter.
+        let end = path.find(['*', '?', '[']).filter(|_| glob);
         let whole = &path[..end.unwrap_or(path.len())];
         let behind = |base: &str| whole.strip_prefix(base.trim_end_matches('/'));
         Path { whole, home: behind(&place.home), project: behind(&place.project), one }

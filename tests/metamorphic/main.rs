@@ -5,6 +5,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod considered;
 mod line;
 mod nests;
 mod rewrite;

@@ -29,6 +29,8 @@ roles! {
     Link = "link",
     /// A directory read with everything below it.
     ReadTree = "read-tree",
+    /// A path or a glob of git's own, read with everything below it.
+    Pathspec = "pathspec",
     /// A directory read with everything below it that is not hidden.
     ReadVisible = "read-visible",
     /// Code or settings that the program runs, read with what is not hidden below it: from outside of

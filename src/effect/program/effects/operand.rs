@@ -94,6 +94,31 @@ fn tree(call: &Call) -> Extent {
     if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact }
 }
 
+/// A path or a glob as git reads it: with magic in front (`:(glob)`, `:/`), or as one to leave out.
+fn pathspec(out: &mut Emitter, value: &Value) {
+    let text = value.start();
+    let skip = match text.strip_prefix(':') {
+        Some(rest) if rest.starts_with('(') => rest.find(')').map_or(text.len(), |at| at + 2),
+        Some(rest) => text.len() - rest.trim_start_matches(['/', '!', '^']).len(),
+        None => 0,
+    };
+    let magic = &text[..skip];
+    let excludes = magic.contains(['!', '^']) || magic.contains("exclude");
+    let value = match skip {
+        0 => value.clone(),
+        // All the rest, or the whole work tree.
+        _ if excludes || skip >= text.len() => Value::known(".", value.span.clone()),
+        _ => value.rest(skip),
+    };
+    out.path(Word::Read, &value, Extent::Tree, Grade::Certain, Source::Operand);
+    // What a name is that begins with a sign of a glob says little.
+    let last = split(value.start()).1;
+    if path::has_glob(value.start()) && !last.starts_with(['*', '?', '[']) {
+        let files = Value { glob: true, ..value };
+        out.path(Word::Read, &files, Extent::Exact, Grade::Certain, Source::Operand);
+    }
+}
+
 /// The effects of one value in one role.
 pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
@@ -131,6 +156,7 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
         Role::ReadTree => {
             out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand)
         }
+        Role::Pathspec => pathspec(out, value),
         Role::ReadVisible => {
             let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
             out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
@@ -146,6 +172,9 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
         Role::ReadNamed => {
             if let Some(files) = special::any_depth(".", value) {
                 out.path(Word::Read, &files, Extent::Exact, Grade::Certain, Source::Operand);
+            } else if value.plain().is_some_and(|text| !text.starts_with('!')) {
+                // A rule on `*.pem` names all that this names.
+                out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
             }
         }
         Role::Write if value.plain() == Some("-") => {}
