@@ -3,7 +3,7 @@
 //! On Linux they come from HOME, never from XDG variables: a repository's settings can set those
 //! for hooks. Elsewhere the platform's own places are used.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::env;
 
@@ -143,21 +143,174 @@ fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or_else(|_| Path::new("/").join(path))
 }
 
-/// The project's root for a session in `cwd`: CLAUDE_PROJECT_DIR, else [`project_above`].
+/// The project's root for a session in `cwd`: CLAUDE_PROJECT_DIR where that is a project, else
+/// [`project_above`].
 pub fn project_root(cwd: &Path, home: &Path) -> PathBuf {
-    let named = env::path(env::CLAUDE_PROJECT_DIR).filter(|root| root.is_absolute());
+    let plain = |root: &PathBuf| {
+        root.is_absolute()
+            && root.as_os_str().len() <= LONGEST
+            && !root.components().any(|part| part == Component::ParentDir)
+    };
+    let named = env::path(env::CLAUDE_PROJECT_DIR).filter(plain);
+    let named = named.map(|root| root.components().collect::<PathBuf>());
+    let named = named.filter(|root| is_marked(root) && may_be_project(root, home));
     named.unwrap_or_else(|| project_above(cwd, home))
 }
 
 /// The first directory upwards that holds `.hookctl.toml` or `.git`; never home or `/`, and never
 /// through what a `.git` file points to. `cwd` itself where nothing is found.
 pub fn project_above(cwd: &Path, home: &Path) -> PathBuf {
-    // By name: what is there counts, whether it can be read or not.
-    let has = |dir: &Path, name: &str| dir.join(name).symlink_metadata().is_ok();
     cwd.ancestors()
         .skip_while(|dir| dir.as_os_str().len() > LONGEST)
         .take_while(|dir| *dir != home && dir.parent().is_some())
-        .find(|dir| has(dir, PROJECT_FILE) || has(dir, ".git"))
+        .find(|dir| is_marked(dir) && may_be_project(dir, home))
         .unwrap_or(cwd)
         .to_path_buf()
+}
+
+/// Does the directory hold what only a project's root holds?
+fn is_marked(dir: &Path) -> bool {
+    // By name: what is there counts, whether it can be read or not.
+    [PROJECT_FILE, ".git"].iter().any(|name| dir.join(name).symlink_metadata().is_ok())
+}
+
+/// Directories of a root that hold the projects, homes and files of many.
+const SHARED: &[&str] = &["home", "users", "opt", "srv", "mnt", "media", "tmp", "volumes"];
+/// Directories of a root that are the system's, with what lies below them.
+const SYSTEM: &[&str] = &[
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "lib",
+    "lib32",
+    "lib64",
+    "proc",
+    "run",
+    "sbin",
+    "snap",
+    "sys",
+    "usr",
+    "var",
+    "system",
+    "library",
+    "applications",
+    "windows",
+    "program files",
+    "program files (x86)",
+    "programdata",
+];
+/// Below these, people put what is their own.
+const OWN: &[&str] = &[
+    "usr/src/",
+    "usr/local/src/",
+    "var/www/",
+    "var/tmp/",
+    "var/folders/",
+    "dev/shm/",
+    "run/user/",
+];
+
+/// May an allow, or an exception from a rule, speak of all that lies below this root? Not below `/`, a
+/// home or a directory above one, nor below one of the system's that no project marks.
+pub fn may_be_project(root: &Path, home: &Path) -> bool {
+    if home.starts_with(root) {
+        return false;
+    }
+    let text = root.to_string_lossy().replace('\\', "/").to_ascii_lowercase();
+    let text = text.split_once(':').map_or(text.as_str(), |(_, rest)| rest).trim_matches('/');
+    // Where macOS keeps `/etc`, `/tmp` and `/var`.
+    let text = text.strip_prefix("private/").unwrap_or(text);
+    let (top, below) = text.split_once('/').unwrap_or((text, ""));
+    match (top, below) {
+        ("" | "root" | "private", "") => false,
+        ("home" | "users", name) if !name.contains('/') => false,
+        (top, "") => !SHARED.contains(&top) && !SYSTEM.contains(&top),
+        (top, _) if SYSTEM.contains(&top) => {
+            OWN.iter().any(|own| text.starts_with(own)) || is_marked(root)
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_home_and_no_directory_of_the_system_is_a_project() {
+        let may = |root: &str| may_be_project(Path::new(root), Path::new("/home/dev"));
+        for root in [
+            "/",
+            "//",
+            "/home",
+            "/home/",
+            "/home/dev",
+            "/home/dev/",
+            "/home/other",
+            "/root",
+            "/Users",
+            "/Users/me",
+            "/var",
+            "/var/",
+            "/VAR",
+            "/private/var",
+            "/private/etc",
+            "/private",
+            "/etc",
+            "/etc/nginx",
+            "/var/log",
+            "/var/lib/x",
+            "/usr",
+            "/usr/bin",
+            "/usr/src",
+            "/var/www",
+            "/opt",
+            "/srv",
+            "/tmp",
+            "/private/tmp",
+            "/dev",
+            "/dev/null",
+            "/dev/shm",
+            "/proc/self",
+            "/mnt",
+            "/System/x",
+            "C:/",
+            "C:\\",
+            "C:/Windows",
+            "C:\\Windows\\x",
+            "C:/Users/me",
+            "C:/Users",
+        ] {
+            assert!(!may(root), "{root}");
+        }
+        for root in [
+            "/home/dev/project",
+            "/home/dev/a/b",
+            "/home/other/x",
+            "/root/x",
+            "/work",
+            "/workspace/x",
+            "/app",
+            "/opt/x",
+            "/srv/x",
+            "/usr/src/app",
+            "/var/www/html",
+            "/tmp/x",
+            "/private/tmp/x",
+            "/var/folders/a/b/T/x",
+            "/mnt/c/x",
+            "/Users/me/x",
+            "/home/developer/x",
+            "/data",
+            "C:/x",
+            "C:/Users/me/x",
+            "D:\\x",
+        ] {
+            assert!(may(root), "{root}");
+        }
+        assert!(!may_be_project(Path::new("/tmp/a"), Path::new("/tmp/a/home")));
+        assert!(!may_be_project(Path::new("/data/me"), Path::new("/data/me")));
+        assert!(may_be_project(Path::new("/data/me/x"), Path::new("/data/me")));
+    }
 }

@@ -647,3 +647,74 @@ fn nothing_else_opens_a_file() {
     }
     assert!(seen > 100, "{seen}");
 }
+
+#[test]
+fn no_variable_makes_a_project_of_what_is_none() {
+    let home = Home::new("");
+    fs::create_dir_all(home.at("project/.git")).unwrap();
+    fs::create_dir_all(home.at("plain/below")).unwrap();
+    fs::create_dir_all(home.at("marked/.git")).unwrap();
+    put(&home.at("a-file"), "x", 0o600);
+    std::os::unix::fs::symlink("/var", home.at("link")).unwrap();
+    std::os::unix::fs::symlink(home.at("marked"), home.at("good-link")).unwrap();
+    let text = |path: &Path| path.to_str().unwrap().to_string();
+    let project = text(&home.at("project"));
+    let own = text(&home.at("")).trim_end_matches('/').to_string();
+    let ask = |root: &str, cwd: &str, delete: &str| {
+        let mut event = events(&home).swap_remove(0).0;
+        event["cwd"] = cwd.into();
+        event["tool_name"] = "Bash".into();
+        event["tool_input"] = serde_json::json!({ "command": format!("rm -rf {delete}") });
+        let mut command = home.command(&["hook"]);
+        command.env("CLAUDE_PROJECT_DIR", root);
+        home.answer(command, &event, root)
+    };
+    let roots = [
+        "/var",
+        "/var/",
+        "//var",
+        "/var/.",
+        "/",
+        "/home",
+        "/home/dev/..",
+        "/home/other",
+        "/root",
+        "/etc",
+        "/usr",
+        "/opt",
+        "",
+        "relative",
+        ".",
+        "..",
+        "/nonexistent",
+        "/proc/self/root",
+    ];
+    let more = [
+        own.clone(),
+        format!("{own}/"),
+        format!("{own}/project/.."),
+        text(&home.at("plain")),
+        text(&home.at("link")),
+        text(&home.at("a-file")),
+        format!("{own}/marked/../.."),
+    ];
+    for root in roots.into_iter().map(String::from).chain(more) {
+        for outside in ["/var/x", "/data/x"] {
+            let answer = ask(&root, &project, outside);
+            assert!(answer.contains("\"ask\""), "CLAUDE_PROJECT_DIR={root}: {outside}: {answer}");
+        }
+        let answer = ask(&root, &project, "out");
+        assert_eq!(answer, "", "CLAUDE_PROJECT_DIR={root}");
+    }
+    // Another project is one, by a link as well.
+    for root in ["marked", "marked/", "good-link"] {
+        let answer = ask(&text(&home.at(root)), &project, "../marked/out");
+        assert_eq!(answer, "", "{root}");
+    }
+    // Without a mark the directory itself counts, unless it is a home or the system's.
+    assert_eq!(ask("", &text(&home.at("plain")), "below"), "");
+    for (cwd, delete) in [("/var", "x"), ("/var/log", "x"), ("/", "data/x"), ("/home", "x/y")] {
+        let answer = ask("", cwd, delete);
+        assert!(answer.contains("\"ask\""), "{cwd}: {delete}: {answer}");
+    }
+}

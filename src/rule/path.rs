@@ -4,10 +4,12 @@
 //! `/etcetera`, and a pattern that names a directory covers what is below it.
 
 use std::cell::OnceCell;
+use std::path::Path;
 
 use crate::effect::path::Resolver;
 use crate::effect::{Extent, Target, windows};
 use crate::limits;
+use crate::paths::may_be_project;
 
 mod component;
 #[cfg(test)]
@@ -69,6 +71,7 @@ pub struct PathPattern {
 pub struct Bases {
     home: BaseDir,
     project: BaseDir,
+    rooted: OnceCell<bool>,
 }
 
 /// One such directory. The disk is only asked when a pattern starts from it.
@@ -100,7 +103,19 @@ impl BaseDir {
 impl Bases {
     /// The bases for these two directories.
     pub fn new(home: &str, project: &str) -> Bases {
-        Bases { home: BaseDir::new(home), project: BaseDir::new(project) }
+        let (home, project) = (BaseDir::new(home), BaseDir::new(project));
+        Bases { home, project, rooted: OnceCell::new() }
+    }
+
+    /// Is the project one, and neither `/`, a home nor the system's? Else no allow and no `unless`
+    /// speaks of all that lies below it.
+    pub fn rooted(&self) -> bool {
+        *self.rooted.get_or_init(|| {
+            let homes = self.home.forms();
+            self.project.forms().iter().all(|root| {
+                homes.iter().all(|home| may_be_project(Path::new(root), Path::new(home)))
+            })
+        })
     }
 
     /// A pattern from this base as absolute component lists; one empty list for the root and for
@@ -185,6 +200,9 @@ impl PathPattern {
     }
 
     fn covers_form(&self, path: &str, extent: Extent, bases: &Bases) -> bool {
+        if self.base == Base::Project && !bases.rooted() {
+            return false;
+        }
         limits::step(path.len());
         let mut path = split_glob(path, extent);
         match extent {
