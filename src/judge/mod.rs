@@ -18,8 +18,10 @@ use crate::journal;
 use crate::limits::{self, Spent, Stage};
 use crate::once;
 use crate::paths::Paths;
+use crate::remote::{Asking, Request};
 use crate::rule::Profile;
 use crate::rule::concern::Call;
+use crate::rule::file::Remote;
 use crate::rule::path::Bases;
 use crate::rule::{Layer, Otherwise, Rule};
 use crate::script::{Dialect, Said};
@@ -103,6 +105,8 @@ struct Judge<'a> {
     voices: Vec<Voice>,
     /// A human at a server has said yes.
     approved: bool,
+    /// Servers that are being asked meanwhile.
+    begun: Vec<(&'a Remote, Arc<Request>, Asking<'a>)>,
     /// What the commands of conditions said so far: none is asked the same twice.
     asked: Vec<Asked>,
     /// The payload for commands, made for the first of them.
@@ -155,6 +159,7 @@ pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<
         out,
         voices,
         approved: false,
+        begun: Vec::new(),
         asked: Vec::new(),
         payload: OnceCell::new(),
         unjudged: Cell::new(None),
@@ -193,7 +198,9 @@ impl<'a> Judge<'a> {
             self.conclude(&self.form(rules, &matches), &[]);
             return self.out;
         }
+        self.begin(&matches, &forwards, false);
         self.ask_circumstances(&mut matches, self.event, self.analysis, "when");
+        self.begin(&matches, &forwards, true);
         self.tell_of(&matches, true);
         let (said, failed_runs) = self.act(&matches);
         let rewritten = self.rewrite(&matches, &said);

@@ -234,29 +234,80 @@ impl<'a> Judge<'a> {
         out
     }
 
-    /// What came of each, and what it says. The event is only copied where somebody is asked.
-    fn ask(
-        &self,
-        wanted: &[&Wanted<'_, '_>],
-        matches: &[Match<'_>],
-    ) -> Vec<(Asked, Result<Reply, String>)> {
-        if wanted.is_empty() {
-            return Vec::new();
+    /// Begins to ask the servers that will be wanted, for the time that commands of rules take. No human:
+    /// what a command says may settle the call, and nobody is to be asked in vain. `sure`: the
+    /// commands of conditions have spoken.
+    pub(super) fn begin(&mut self, matches: &[Match<'_>], forwards: &[Rule], sure: bool) {
+        let fired = matches.iter().filter(|one| !one.observed).map(|one| one.rule);
+        let runs = fired.clone().any(|rule| rule.runs());
+        if self.world.dry || !runs {
+            return;
         }
+        let config = self.config;
+        let hangs = |rule: &Rule| {
+            let unless = rule.unless.as_ref().is_some_and(|unless| unless.when.run.is_some());
+            unless || rule.conditions.when.run.is_some()
+        };
+        let mut remotes: Vec<&'a Remote> = Vec::new();
+        for name in fired.filter(|rule| sure || !hangs(rule)).chain(forwards).map(|r| &r.remote) {
+            let named = |(_, one): &(Layer, &Remote)| name.as_ref() == Some(&one.name);
+            let Some((_, one)) = config.remotes().find(named) else { continue };
+            let known = remotes.iter().chain(self.begun.iter().map(|(one, ..)| one));
+            let kind = self.event.kind;
+            let asked = !one.human && one.dialect.asks(kind) && !one.dialect.tells(kind);
+            if asked && known.into_iter().all(|known| known.name != one.name) {
+                remotes.push(one);
+            }
+        }
+        if remotes.is_empty() {
+            return;
+        }
+        let request = self.request();
+        for remote in remotes {
+            let asking = remote::begin(&request, &[remote], self.world.paths);
+            self.begun.push((remote, Arc::clone(&request), asking));
+        }
+    }
+
+    /// The event for servers: only copied where somebody is asked.
+    fn request(&self) -> Arc<Request> {
         watchdog::waiting();
         let bytes = self.world.stdin.to_vec();
         let (deadline, paths) = (self.world.deadline, self.world.paths);
-        let request = Arc::new(Request::new(self.event.clone(), bytes, deadline, paths));
-        let remotes: Vec<&Remote> = wanted.iter().map(|one| one.remote).collect();
-        let answers = remote::ask(&request, &remotes, paths);
-        let read = |(asked, one): (Asked, &&Wanted<'_, '_>)| {
-            let body = asked.outcome.as_ref().map_err(String::clone);
-            match body.and_then(|body| remote::read(one.remote, &request, body)) {
-                Ok(reply) => self.heard(one, matches, &request, (asked, reply)),
-                failed => (asked, failed),
+        Arc::new(Request::new(self.event.clone(), bytes, deadline, paths))
+    }
+
+    /// What came of each, and what it says.
+    fn ask(
+        &mut self,
+        wanted: &[&Wanted<'a, '_>],
+        matches: &[Match<'_>],
+    ) -> Vec<(Asked, Result<Reply, String>)> {
+        let mut asking = std::mem::take(&mut self.begun);
+        let is_begun =
+            |one: &&&Wanted<'a, '_>| asking.iter().any(|(begun, ..)| begun.name == one.remote.name);
+        let others: Vec<&Remote> =
+            wanted.iter().filter(|one| !is_begun(one)).map(|one| one.remote).collect();
+        if !others.is_empty() {
+            let request = self.request();
+            for remote in others {
+                let one = remote::begin(&request, &[remote], self.world.paths);
+                asking.push((remote, Arc::clone(&request), one));
             }
-        };
-        answers.into_iter().zip(wanted).map(read).collect()
+        }
+        let mut said: Vec<Option<(Asked, Result<Reply, String>)>> =
+            wanted.iter().map(|_| None).collect();
+        for (remote, request, one) in asking {
+            let at = wanted.iter().position(|wanted| wanted.remote.name == remote.name);
+            let Some(at) = at else { continue };
+            let Some(asked) = one.wait().pop() else { continue };
+            let body = asked.outcome.as_ref().map_err(String::clone);
+            said[at] = Some(match body.and_then(|body| remote::read(remote, &request, body)) {
+                Ok(reply) => self.heard(wanted[at], matches, &request, (asked, reply)),
+                failed => (asked, failed),
+            });
+        }
+        said.into_iter().flatten().collect()
     }
 
     /// A human is asked once about a call: before it is made, where that is wanted.

@@ -302,46 +302,72 @@ pub struct Asked {
     pub outcome: Result<String, String>,
 }
 
-/// Asks all of them at once and waits for each until its time is up.
-pub fn ask(request: &Arc<Request>, remotes: &[&Remote], paths: &Paths) -> Vec<Asked> {
-    let start = Instant::now();
-    let (sender, receiver) = mpsc::channel();
-    let mut limits = Vec::new();
-    let mut unasked = Vec::new();
+/// Servers that are being asked.
+pub struct Asking<'a> {
+    start: Instant,
+    kind: Kind,
+    remotes: Vec<&'a Remote>,
+    limits: Vec<Instant>,
+    answers: mpsc::Receiver<(usize, Asked)>,
+    /// Of those that no thread was to be had for it is known already.
+    known: Vec<Option<Asked>>,
+}
+
+/// Begins to ask all of them at once.
+pub fn begin<'a>(request: &Arc<Request>, remotes: &[&'a Remote], paths: &Paths) -> Asking<'a> {
+    let (sender, answers) = mpsc::channel();
+    let mut asking = Asking {
+        start: Instant::now(),
+        kind: request.event.kind,
+        remotes: remotes.to_vec(),
+        limits: Vec::new(),
+        answers,
+        known: vec![None; remotes.len()],
+    };
     for (at, remote) in remotes.iter().enumerate() {
         let limit = request.limit(remote);
-        limits.push(limit);
-        let (sender, request, remote) = (sender.clone(), Arc::clone(request), (*remote).clone());
+        asking.limits.push(limit);
+        let (sender, request, owned) = (sender.clone(), Arc::clone(request), (*remote).clone());
         let paths = paths.clone();
-        let asking = crate::threads::builder().spawn(move || {
-            let asked = ask_one(&request, &remote, &paths, limit);
+        let thread = crate::threads::builder().spawn(move || {
+            let asked = ask_one(&request, &owned, &paths, limit);
             let _ = sender.send((at, asked));
         });
-        if asking.is_err() {
-            unasked.push(at);
+        if thread.is_err() {
+            asking.known[at] = Some(asking.failed(remote, 0, "no thread is to be had"));
         }
     }
-    let failed = |remote: &Remote, attempts: u32, why: &str| Asked {
-        endpoint: first(remote, request.event.kind, false),
-        attempts,
-        ms: start.elapsed().as_millis() as u64,
-        question: None,
-        outcome: Err(why.into()),
-    };
-    let late = |remote: &Remote| failed(remote, 1, "its time is up");
-    let mut out: Vec<Option<Asked>> = vec![None; remotes.len()];
-    for at in unasked {
-        out[at] = Some(failed(remotes[at], 0, "no thread is to be had"));
+    asking
+}
+
+impl Asking<'_> {
+    fn failed(&self, remote: &Remote, attempts: u32, why: &str) -> Asked {
+        Asked {
+            endpoint: first(remote, self.kind, false),
+            attempts,
+            ms: self.start.elapsed().as_millis() as u64,
+            question: None,
+            outcome: Err(why.into()),
+        }
     }
-    while let Some(limit) =
-        out.iter().zip(&limits).filter(|(asked, _)| asked.is_none()).map(|(_, limit)| limit).max()
-    {
-        let left = (*limit + GRACE).saturating_duration_since(Instant::now());
-        let Ok((at, asked)) = receiver.recv_timeout(left) else { break };
-        out[at] = Some(asked);
+
+    /// Waits for each until its time is up.
+    pub fn wait(mut self) -> Vec<Asked> {
+        let mut out = std::mem::take(&mut self.known);
+        let open = |out: &[Option<Asked>]| {
+            let limits = out.iter().zip(&self.limits).filter(|(asked, _)| asked.is_none());
+            limits.map(|(_, limit)| *limit).max()
+        };
+        while let Some(limit) = open(&out) {
+            let left = (limit + GRACE).saturating_duration_since(Instant::now());
+            let Ok((at, asked)) = self.answers.recv_timeout(left) else { break };
+            out[at] = Some(asked);
+        }
+        secret::wait_for_commands();
+        let late = |remote: &Remote| self.failed(remote, 1, "its time is up");
+        let all = out.into_iter().zip(&self.remotes);
+        all.map(|(asked, remote)| asked.unwrap_or_else(|| late(remote))).collect()
     }
-    secret::wait_for_commands();
-    out.into_iter().zip(remotes).map(|(a, remote)| a.unwrap_or_else(|| late(remote))).collect()
 }
 
 /// Asks one server, unless another registration of hookctl does so for the same event, or the
@@ -430,7 +456,7 @@ pub fn ask_again(
     let bytes = serde_json::to_vec(&event.raw).ok()?;
     let again = Request::new(event, bytes, request.deadline, paths);
     let again = Arc::new(Request { anew: true, ..again });
-    let mut asked = ask(&again, &[remote], paths).pop()?;
+    let mut asked = begin(&again, &[remote], paths).wait().pop()?;
     asked.attempts += before.attempts;
     Some((asked, again))
 }

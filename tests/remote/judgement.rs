@@ -291,3 +291,44 @@ fn nobody_listens_on_stderr() {
     let answer = answer_of(&finish(child, &bash("ls").to_string()));
     assert_eq!(verdict(&answer).0, "deny");
 }
+
+/// A server is asked while commands of rules run, so that the slower of the two is the time of both.
+#[test]
+fn servers_and_commands_are_asked_at_the_same_time() {
+    let times = "timeout_ms = 4000\ndeadline_ms = 5000\nretry_count = 0\n";
+    let deny = r#"{"decision":"deny","reason":"server"}"#;
+    let hook = "[rule.s]\ntool = \"Bash\"\nhook = \"sleep 1\"\n";
+    let when = "[rule.s]\ncommand = \"ls\"\nwhen = { run = \"sleep 1; false\" }\nask = \"x\"\n";
+    let run = "[rule.s]\ntool = \"Bash\"\nrun = \"sleep 1\"\ndeny = \"x\"\n";
+    for rules in [hook, when, run] {
+        for asked in ["events = \"*\"\n", "[rule.r]\ntool = \"Bash\"\nremote = \"x\"\n"] {
+            let server = Server::start(vec![Play::Slow(1_000, deny.into())]);
+            let url = &server.url;
+            let home = Home::new(&format!("[remote.x]\nurl = \"{url}\"\n{times}{asked}{rules}"));
+            let start = Instant::now();
+            assert_eq!(verdict(&home.hook(&bash("ls"))).0, "deny", "{rules}{asked}");
+            let took = start.elapsed().as_millis();
+            assert!((1_000..1_800).contains(&took), "{took} ms: {rules}{asked}");
+            assert_eq!(server.seen().len(), 1, "{rules}{asked}");
+        }
+    }
+    // What hangs on a command is not asked before it has spoken, and no human before all have.
+    let server = Server::start(vec![ok(deny)]);
+    let url = &server.url;
+    let named = format!(
+        "[remote.x]\nurl = \"{url}\"\n{times}[rule.r]\ntool = \"Bash\"\n\
+         when = {{ run = \"false\" }}\nremote = \"x\"\n"
+    );
+    assert_eq!(Home::new(&named).hook(&bash("ls")), Value::Null);
+    let no = "[rule.s]\ntool = \"Bash\"\nhook = \"exit 2\"\n";
+    let human = format!("[remote.x]\nurl = \"{url}\"\n{times}human = true\nevents = \"*\"\n{no}");
+    assert_eq!(verdict(&Home::new(&human).hook(&bash("ls"))).0, "deny");
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(server.seen().is_empty());
+    // A machine is asked in vain where a script denies, and changes nothing about that.
+    let server = Server::start(vec![Play::Slow(1_500, r#"{"decision":"allow"}"#.into())]);
+    let vain = format!("[remote.x]\nurl = \"{}\"\n{times}events = \"*\"\n{no}", server.url);
+    let start = Instant::now();
+    assert_eq!(verdict(&Home::new(&vain).hook(&bash("ls"))).0, "deny");
+    assert!(start.elapsed().as_millis() < 1_200, "nobody waits for it");
+}
