@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds hookctl, puts it into DIR/bin and, unless told otherwise, registers it with the coding agents found here.
+# Builds hookctl, puts it into DIR/bin and, unless told otherwise, registers it with Claude Code.
 set -eu
 
 usage() {
@@ -9,7 +9,7 @@ usage: ./install.sh [--prefix DIR] [--no-register]
 Builds hookctl from this checkout and puts it into DIR/bin.
 
   --prefix DIR     where to (default: ~/.local, so ~/.local/bin/hookctl)
-  --no-register    only build and copy: no agent's settings are touched
+  --no-register    only build and copy: Claude Code's settings are not touched
   -h, --help       this text
 
 Afterwards, unless --no-register: `hookctl install` writes the hook entries, and a sample of a dangerous command (as

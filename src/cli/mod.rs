@@ -147,8 +147,14 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         other => other.unwrap_or(Command::Status(args::StatusArgs::default())),
     };
     let context = Context::find(cli.global)?;
-    // These make the directory, say it later, or take out what names it.
-    if !matches!(command, Command::Init(_) | Command::Install(_) | Command::Uninstall(_)) {
+    let needs_config = match &command {
+        // These make the directory, say it later, or take out what names it.
+        Command::Init(_) | Command::Install(_) | Command::Uninstall(_) => false,
+        // What a hook started sends what there is, and has nobody to tell.
+        Command::Flush(args) => !args.quiet,
+        _ => true,
+    };
+    if needs_config {
         context.check_config()?;
     }
     context.check_home(&command)?;
