@@ -210,7 +210,7 @@ impl<'a> Case<'a> {
             let fires = match (effect.grade, truth) {
                 (Grade::Certain, Truth::Yes) => true,
                 (Grade::Certain | Grade::Possible, _) => {
-                    rule.conditions.list.is_some() || self.fires_on_possible(rule)
+                    rule.conditions.lists_for_commands() || self.fires_on_possible(rule)
                 }
                 (Grade::Unknown, _) => self.fires_on_unknown(rule, effect.word),
             };
@@ -246,7 +246,7 @@ impl<'a> Case<'a> {
     fn fires_on_unknown(&self, rule: &Rule, word: Word) -> bool {
         let list = rule.conditions.list.is_some();
         rule.layer() != Layer::Pack
-            && (list && rule.conditions.effect.is_empty() || rule.conditions.effect.contains(&word))
+            && (rule.conditions.lists_for_commands() || rule.conditions.effect.contains(&word))
             && (list || word.is_grave() || self.profile == Profile::Strict)
     }
 

@@ -245,6 +245,11 @@ impl Conditions {
         }
     }
 
+    /// Is an allow list held against all that a command has to do with it, whatever the effect?
+    pub fn lists_for_commands(&self) -> bool {
+        self.list.is_some() && self.effect.is_empty()
+    }
+
     /// Without a word for it, is this effect what a rule on that command speaks of? One stands for the
     /// command; beside an allow list it is each that could be on the list.
     fn stands(&self, s: &Subject<'_>, effect: &Effect) -> bool {
