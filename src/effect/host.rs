@@ -89,3 +89,33 @@ pub fn is_local(host: &str) -> bool {
         || host.ends_with(".localhost")
         || host.strip_prefix("127.").is_some_and(number)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts() {
+        for (text, host) in [
+            ("https://a.example/?u=https://b.example", Some("a.example")),
+            ("a.example/x/https://b.example", Some("a.example")),
+            ("https://b.example@a.example:1/x", Some("a.example")),
+            ("https://b.example\\@a.example/", None),
+            ("https://a.example%2f.b.example", None),
+            ("http://0x7f.1", Some("127.0.0.1")),
+            ("http://2130706433", Some("127.0.0.1")),
+            ("http://0177.0.0.1", Some("127.0.0.1")),
+            ("http://256.1.1.1", Some("256.1.1.1")),
+            ("http://127.example.org", Some("127.example.org")),
+            ("http://[0:0::1]:80/", Some("::1")),
+            ("http://[::ffff:10.0.0.1]", Some("10.0.0.1")),
+            ("::1", Some("::1")),
+            ("a.example:x/y", Some("a.example")),
+            ("http://1.2.3.4.5", Some("1.2.3.4.5")),
+        ] {
+            assert_eq!(host_of(&Value::known(text, 0..0)).as_deref(), host, "{text}");
+        }
+        assert!(is_local("127.0.0.1") && is_local("x.localhost"));
+        assert!(!is_local("127.example.org") && !is_local("localhost.example.org"));
+    }
+}

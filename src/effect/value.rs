@@ -278,7 +278,7 @@ impl<'a> Emitter<'a> {
         analysis.effects.iter().any(|effect| {
             let Some(made) = &effect.path else { return false };
             matches!(effect.word, Word::Write | Word::Delete)
-                && limits::step(1)
+                && limits::step(16)
                 && !analysis.with_wrappers(effect.command).contains(&own)
                 && [&made.lexical, &made.resolved].iter().any(|made_at| {
                     touches(made_at, made.extent, &file.lexical)
