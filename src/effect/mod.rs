@@ -254,8 +254,21 @@ pub struct SubCommand {
     pub transparent: bool,
     /// A wrapper that changes neither who, where nor what runs (timeout, nice, env).
     pub neutral_wrapper: bool,
+    /// What an allow on its program has to name to mean it.
+    pub scope: Scope,
     /// The directory it runs in, `cd` and `-C` followed; None where nobody knows.
     pub dir: Option<String>,
+}
+
+/// How closely an allow has to name a command, beyond its program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scope {
+    /// So many of its first operands (`git remote add`), each by more than `*`.
+    pub named: usize,
+    /// From here on operands are a list: an allow that names one of them means no other.
+    pub list: Option<usize>,
+    /// The option that adds to that list (`git push --tags`).
+    pub wider: Option<&'static str>,
 }
 
 impl SubCommand {

@@ -5,7 +5,7 @@
 
 use crate::effect::path::split;
 use crate::effect::shell::SYSTEM_DIRS;
-use crate::effect::{Opt, SubCommand};
+use crate::effect::{Arg, Opt, SubCommand};
 use crate::limits;
 
 use super::Truth;
@@ -128,6 +128,7 @@ impl CommandPattern {
     pub fn covers(&self, command: &SubCommand, bases: &Bases) -> bool {
         self.forms.iter().any(|form| {
             form.means(command, bases)
+                && form.names(command)
                 && (command.genuine || form.file.is_some())
                 && command.options.iter().all(|opt| {
                     form.options.iter().any(|wanted| wanted.admits(opt, command))
@@ -261,6 +262,42 @@ impl Concrete {
             return Truth::No;
         }
         truth
+    }
+}
+
+impl Concrete {
+    /// Does an allow on the pattern name the command as closely as that one has to be named?
+    fn names(&self, command: &SubCommand) -> bool {
+        let scope = &command.scope;
+        let says = |item: &Item| matches!(item, Item::Operand(word) if word != "*");
+        let named =
+            self.items.len() >= scope.named && self.items.iter().take(scope.named).all(says);
+        let Some(list) = scope.list.filter(|list| self.items.len() > *list) else { return named };
+        if self.items.contains(&Item::Gap) {
+            return named;
+        }
+        let operands = command.operands.iter().map(|at| &command.args[*at]);
+        let each = |(item, arg): (&Item, &Arg)| match (item, &arg.text) {
+            (Item::Operand(word), Some(text)) => !glob::is_glob(text) && is_one(word, text),
+            _ => false,
+        };
+        let wider = scope.wider.is_some_and(|name| self.options.iter().all(|o| o.name != name));
+        named
+            && !wider
+            && command.operands.len() == self.items.len()
+            && self.items.iter().zip(operands).skip(list).all(each)
+    }
+}
+
+/// Is it that item of a list, where `*` does not cross what divides its parts (`from:to`)?
+fn is_one(wanted: &str, text: &str) -> bool {
+    let (mut wanted, mut text) = (wanted.split(':'), text.split(':'));
+    loop {
+        match (wanted.next(), text.next()) {
+            (None, None) => return true,
+            (Some(wanted), Some(text)) if glob::matches(wanted, text) => {}
+            _ => return false,
+        }
     }
 }
 

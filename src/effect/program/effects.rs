@@ -91,6 +91,13 @@ impl Call<'_> {
 
 /// Emits the effects of a call; what it runs in turn is handed back.
 pub fn run(out: &mut Emitter, call: &Call) -> Vec<Next> {
+    let from = out.analysis.effects.len();
+    let next = emit(out, call);
+    special::scope(out, call, from);
+    next
+}
+
+fn emit(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let mut next = Vec::new();
     if special::common(out, call, &mut next) {
         return next;

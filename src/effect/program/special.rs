@@ -50,6 +50,13 @@ pub fn there(out: &mut Emitter, call: &Call) {
     }
 }
 
+/// What an allow on the program has to name to mean this call. `from` = its first effect.
+pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
+    if matches!(call.name, "git" | "hub") {
+        git::scope(out, call, from);
+    }
+}
+
 /// Runs the program's own code; false = it has none, the row says everything.
 pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) -> bool {
     if program.special.is_empty() {

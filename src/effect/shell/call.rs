@@ -11,7 +11,7 @@ use crate::effect::guard;
 use crate::effect::path::{join, normalise, split};
 use crate::effect::program::{self, Call, Next, options, table};
 use crate::effect::value::{Printer, Spot, Value};
-use crate::effect::{Extent, Grade, Source, SubCommand, Target, Word};
+use crate::effect::{Extent, Grade, Scope, Source, SubCommand, Target, Word};
 use crate::limits;
 
 /// Directories whose programs are the system's own.
@@ -308,6 +308,7 @@ impl Walker<'_> {
             file,
             transparent: told && complete && parsed.harmless,
             neutral_wrapper: false,
+            scope: Scope::default(),
             dir: self.cwd(),
         };
         let Some(index) = self.push(command) else { return };

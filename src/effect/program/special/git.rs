@@ -1,10 +1,12 @@
 //! git: settings that name programs, remotes, and what of the work tree is overwritten.
 
 mod alias;
+mod scope;
 mod settings;
 mod tree;
 
 use self::tree::Tree;
+pub use scope::scope;
 pub use settings::{names_git, redirects, settings};
 
 use super::super::effects::{Call, Next, operands, role};

@@ -185,7 +185,7 @@ pub struct Setting {
 }
 
 /// Those of `GIT_CONFIG_COUNT` and its kin, then those of `-c`, which come later for git as well.
-fn given(out: &Emitter, call: &Call) -> Vec<Setting> {
+pub fn given(out: &Emitter, call: &Call) -> Vec<Setting> {
     let mut list = Vec::new();
     let variable = |name: &str| out.variables.iter().find(|(own, _)| own == name).map(|v| &v.1);
     let count = variable("GIT_CONFIG_COUNT")
@@ -320,7 +320,7 @@ fn sub<'a>(call: &'a Call) -> Option<&'a str> {
 }
 
 /// Does this call speak with a remote? A sub-command that nobody knows may.
-fn connects(call: &Call) -> bool {
+pub fn connects(call: &Call) -> bool {
     let has = |name: &str| call.parsed.option(name).is_some();
     let second = call.parsed.operands.get(1).and_then(|at| call.args[*at].plain());
     if call.parsed.operands.is_empty() || call.parsed.has(mark::ONLY) {
