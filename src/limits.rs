@@ -210,6 +210,9 @@ bounds! {
     /// bytes of a text in an inline program
     /// the rest of it is unknown
     TEXT: usize = 2048;
+    /// bytes of a form of a script (`(delete-file ...)`)
+    /// what does not end in it is unknown
+    LINE: usize = 1000;
     /// values that an expression of an inline program may have
     /// it is unknown
     ANY: usize = 16;

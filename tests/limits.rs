@@ -130,6 +130,7 @@ const NO_CAPS: &[(&str, &str)] = &[
     ("const LONGEST_REMEMBERED: u64", "seconds that a key admits"),
     ("const SUM: usize = 17", "the index's own format"),
     ("const CLIENT_CAP: u32 = 8", "the client's"),
+    ("const MOST: usize = limits::", "another name"),
     ("path.whole.len() > 256", "when the budget is asked"),
     ("done.len() > 256 && !limits::step", "when the budget is asked"),
     ("args.iter().take(4).any(|arg| is_agent", "where a runner's package stands"),

@@ -267,7 +267,7 @@ impl Program {
             })
         };
         let fits = |pattern: &str| match pattern.strip_prefix("** ") {
-            Some(rest) => (0..operands.len().min(32)).any(|from| here(rest, from)),
+            Some(rest) => (0..operands.len()).any(|from| here(rest, from)),
             None => here(pattern, 0),
         };
         let verbs: &'static str = self.verbs;

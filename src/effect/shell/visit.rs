@@ -71,6 +71,10 @@ impl Walker<'_> {
 
     fn visit_part(&mut self, part: &WordPart, span: Span) {
         match part {
+            // What is nested too deep the parser hands on as it is written.
+            WordPart::Literal(_) if substitutes(self.slice(span)) => {
+                self.unseen("a substitution nested too deep", self.range(span));
+            }
             WordPart::Literal(_)
             | WordPart::SingleQuoted { .. }
             | WordPart::Variable(_)
@@ -313,6 +317,16 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// Does a substitution begin in the text that no backslash takes away?
+fn substitutes(raw: &str) -> bool {
+    let mut escaped = false;
+    raw.bytes().zip(raw.bytes().skip(1)).any(|pair| {
+        let was = escaped;
+        escaped = pair.0 == b'\\' && !was;
+        !was && matches!(pair, (b'$', b'(') | (b'$', b'{'))
+    })
 }
 
 /// What a shell runs of `((...))` that is no arithmetic: it is that only where the parenthesis that closes the second

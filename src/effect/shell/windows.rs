@@ -87,9 +87,11 @@ impl Walker<'_> {
 
     /// The same, and those that Windows reads in another way as they are written.
     pub(super) fn words_written(&mut self, simple: &SimpleCommand) -> (Vec<Value>, Written) {
+        // `! ! x`: the parser takes the first one only.
         let words = std::iter::once(&simple.name).chain(&simple.args);
+        let words = words.skip_while(|word| self.slice(word.span) == "!").collect::<Vec<_>>();
         let (mut values, mut raw) = (Vec::new(), Vec::new());
-        for group in super::doubt::side_by_side(words) {
+        for group in super::doubt::side_by_side(words.into_iter()) {
             let at = values.len();
             values.extend(self.arguments(&group));
             if let [word] = group[..]

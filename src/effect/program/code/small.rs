@@ -6,7 +6,7 @@ use super::val::HOLE;
 use crate::effect::program::Next;
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word};
-use crate::limits::Cap;
+use crate::limits::{self, Cap};
 
 mod powershell;
 
@@ -218,7 +218,7 @@ pub fn ed(sink: &mut Sink, text: &str) {
 
 /// The part of a text in which the arguments of one call stand.
 fn head(text: &str) -> &str {
-    let mut end = text.len().min(1000);
+    let mut end = text.len().min(limits::LINE);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
