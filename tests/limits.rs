@@ -238,3 +238,115 @@ fn no_cap_stands_outside_of_the_limits() {
         assert!(!caps(line), "{line}");
     }
 }
+
+/// The verdict on a command in a project whose files are these.
+fn beside(files: &[(&str, &[u8])], tool: &str, input: Value) -> String {
+    let home = home::make("");
+    let dir = home.path().join("p");
+    fs::create_dir_all(dir.join(".git")).unwrap();
+    fs::write(dir.join(".hookctl.toml"), "").unwrap();
+    for (name, content) in files {
+        fs::write(dir.join(name), content).unwrap();
+    }
+    let payload = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": dir, "tool_name": tool, "tool_input": input,
+    });
+    let mut child = home::command(home.path(), &["hook"]).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let verdict = answer.pointer("/hookSpecificOutput/permissionDecision").and_then(Value::as_str);
+    verdict.unwrap_or("-").to_string()
+}
+
+#[test]
+fn a_search_that_cannot_be_told_may_find_what_guards() {
+    let many = |count: usize| (0..count).map(|n| format!("a{n} ")).collect::<String>();
+    let names: String = (0..60).map(|n| format!("-name a{n} -o ")).collect();
+    for search in [
+        "find . -readable -name .hookctl.toml -delete".to_string(),
+        "find . -writable -name '*.toml' -delete".into(),
+        "find . -newermt 2000-01-01 -name '*ctl.toml' -delete".into(),
+        "find . ! -user nobody -name '*ctl.toml' -delete".into(),
+        "find . -links 1 -name '*ctl.toml' -exec rm {} +".into(),
+        "find . -perm /600 -name '*ctl.toml' -delete".into(),
+        "find . ! -perm 000 -name '*ctl.toml' -delete".into(),
+        "find . -exec true {} \\; -name '*ctl.toml' -delete".into(),
+        "find . ! -exec false {} \\; -name '*ctl.toml' -delete".into(),
+        "find . -newermt 2000-01-01 -prune -o -name '*ctl.toml' -delete".into(),
+        "find . -regex '.*((((t{90}){90}){90})?|hook.*)' -delete".into(),
+        "fd -H '((((t{90}){90}){90})?|hook)' -x rm".into(),
+        format!("find {} . -name '*ctl.toml' -delete", many(20)),
+        format!("find {} . -name '*ctl.toml' -exec rm {{}} +", many(20)),
+        format!("fd -H hook {} . -x rm", many(20)),
+        format!("find . {names} -name '*ctl.toml' | xargs rm"),
+    ] {
+        let verdict = beside(&[], "Bash", json!({ "command": search }));
+        assert!(verdict == "deny" || verdict == "ask", "{search}: {verdict}");
+    }
+    for search in [
+        "find . -type d -readable -name '*ctl.toml' -delete",
+        "find . -readable -name '*.log' -delete",
+        "find . -perm 000 -name '*ctl.toml' -delete",
+        "find . -name '*ctl.toml' -prune -o -readable -name '*.log' -delete",
+        "find . -perm -111 -name '*.sh'",
+        "find . -newermt 2000-01-01 -name '*.tmp' -exec rm {} +",
+    ] {
+        assert_ne!(beside(&[], "Bash", json!({ "command": search })), "deny", "{search}");
+    }
+}
+
+#[test]
+fn an_index_of_git_that_is_not_read_is_unknown() {
+    let clean = || json!({ "command": "git clean -fd" });
+    let back = || json!({ "command": "git stash" });
+    let index =
+        |version: u8, rest: &[u8]| [b"DIRC\0\0\0", &[version][..], b"\0\0\0\0", rest].concat();
+    let split = index(2, &[&b"link\0\0\0\x14"[..], &[7; 40]].concat());
+    for bytes in [index(4, &[0; 20]), split, vec![0; 9 << 20]] {
+        let files: &[(&str, &[u8])] = &[(".git/index", &bytes)];
+        assert_ne!(beside(files, "Bash", clean()), "-");
+        assert_ne!(beside(files, "Bash", back()), "-");
+    }
+    let files: &[(&str, &[u8])] = &[(".git/index", &index(2, &[0; 20]))];
+    assert_eq!(beside(files, "Bash", clean()), "deny", "it is not tracked");
+}
+
+#[test]
+fn a_tools_input_is_seen_whole_or_not_understood() {
+    let nested = |depth: usize| {
+        let inner = json!({ "path": ".hookctl.toml", "content": "x" });
+        (0..depth).fold(inner, |inner, _| json!({ "edit": inner }))
+    };
+    for depth in [3, 15, 16, 40] {
+        assert_ne!(beside(&[], "mcp__fs__write_file", nested(depth)), "-", "{depth} levels");
+    }
+    let patch: String = (0..250).map(|n| format!("--- a/f{n}\n+++ b/f{n}\n")).collect();
+    let patch = format!("{patch}--- a/.hookctl.toml\n+++ b/.hookctl.toml\n");
+    assert_ne!(beside(&[], "mcp__fs__apply_patch", json!({ "patch": patch })), "-");
+    for count in [100, 1990, 2500] {
+        let mut paths: Vec<String> = (0..count).map(|n| format!("src/f{n}")).collect();
+        paths.push(".hookctl.toml".into());
+        let verdict = beside(&[], "mcp__fs__delete_files", json!({ "paths": paths }));
+        assert_ne!(verdict, "-", "{count} paths");
+    }
+}
+
+#[test]
+fn long_lists_of_everyday_work_are_followed() {
+    let many = |count: usize| (0..count).map(|n| format!("src/a{n} ")).collect::<String>();
+    let user = "[rule.inside]\neffect = ['read', 'modify']\npath = './'\nallow = 'x'\n";
+    for command in [
+        format!("git add {}", many(300)),
+        format!("rm {}", many(100)),
+        format!("rm {}", many(600)),
+        format!("cat {}", many(300)),
+        format!("for f in {}; do cat $f; done", many(40)),
+        format!("for f in {}; do rm $f; done", many(200)),
+        format!("for a in {}; do for b in {}; do cat $a $b; done; done", many(20), many(20)),
+        format!("grep -l x {}", many(500)),
+    ] {
+        let (verdict, text) = bash(user, "", &command);
+        assert!(verdict != "ask" && verdict != "deny", "{command:.60}: {text}");
+    }
+}
