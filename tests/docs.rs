@@ -323,8 +323,8 @@ fn s3_58_the_limits_of_commands_are_documented() {
 /// A number of bytes or of anything else, for people.
 fn shown(what: &str, most: u64) -> String {
     match most {
-        _ if !what.starts_with("bytes") || most % 1024 != 0 => limits::thousands(most),
-        _ if most % (1 << 20) == 0 => format!("{} MiB", most >> 20),
+        _ if !what.starts_with("bytes") || !most.is_multiple_of(1024) => limits::thousands(most),
+        _ if most.is_multiple_of(1 << 20) => format!("{} MiB", most >> 20),
         _ => format!("{} KiB", most >> 10),
     }
 }
