@@ -88,6 +88,7 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         choice: Vec::new(),
         blurred: false,
         feed: Feed::None,
+        refed: 0,
         before: None,
         parent: None,
         depth: 0,
@@ -173,6 +174,8 @@ struct Walker<'a> {
     /// A variable with several values is taken for one that nobody knows.
     blurred: bool,
     feed: Feed,
+    /// How often `exec` has set it for all that follows.
+    refed: usize,
     /// The same before the redirections of the command at hand, until its words are expanded.
     before: Option<Feed>,
     parent: Option<usize>,

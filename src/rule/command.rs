@@ -524,6 +524,42 @@ fn file(program: &str) -> Result<PathPattern, String> {
     PathPattern::parse(&format!("{base}{program}/."))
 }
 
+impl CommandPattern {
+    /// Does the pattern write out the program that a runner starts (`npx jest`, `uv run pytest`), so that an
+    /// allow means that one as well?
+    pub fn writes_out(&self, runner: &SubCommand, inner: &SubCommand, bases: &Bases) -> bool {
+        self.covers(runner, bases)
+            && inner.args.iter().all(|arg| arg.text.is_some())
+            && inner.options.iter().all(|opt| opt.harmless)
+            && self.forms.iter().any(|form| form.writes_out(runner, inner))
+    }
+}
+
+impl Concrete {
+    fn writes_out(&self, runner: &SubCommand, inner: &SubCommand) -> bool {
+        let same = |word: &str| {
+            let name = word.rsplit('/').next().unwrap_or_default();
+            name == inner.name || inner.name.strip_prefix("create-") == Some(name)
+        };
+        let mut pairs = self.items.iter().zip(&runner.operands);
+        let at = pairs.position(|(item, operand)| match item {
+            Item::Operand(word) => {
+                !glob::is_glob(word) && same(word) && runner.args[*operand].span == inner.word.span
+            }
+            Item::Gap => false,
+        });
+        at.is_some_and(|at| {
+            let tail = Concrete {
+                program: "*".to_string(),
+                items: self.items[at + 1..].to_vec(),
+                options: Vec::new(),
+                ..self.clone()
+            };
+            self.hits(runner) == Truth::Yes && tail.hits(inner) == Truth::Yes && tail.names(inner)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

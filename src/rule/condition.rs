@@ -383,9 +383,15 @@ impl Conditions {
             let covered = command.is_some_and(|c| {
                 // What stands for itself may hold what is known only at run time.
                 let itself = effect.word == Word::Execute && c.stands_for_itself();
-                self.command
-                    .iter()
-                    .any(|p| !p.excludes && (p.covers(c, s.bases) || itself && p.means(c, s.bases)))
+                let runner = c.parent.and_then(|at| s.analysis.commands.get(at));
+                // The shipped ones say of each program what of it they mean.
+                let runner = runner.filter(|_| self.within.is_empty());
+                let written =
+                    |p: &CommandPattern| runner.is_some_and(|r| p.writes_out(r, c, s.bases));
+                let covers = |p: &CommandPattern| {
+                    p.covers(c, s.bases) || itself && p.means(c, s.bases) || written(p)
+                };
+                self.command.iter().any(|p| !p.excludes && covers(p))
                     && !self.command.iter().any(|p| p.excludes && p.hits(c) != Truth::No)
             });
             if !covered || !plain {
@@ -417,7 +423,12 @@ impl Conditions {
         if permissions.peek().is_some() {
             return permissions.any(|p| match p {
                 Permission::Command(pattern) => {
-                    plain && command.is_some_and(|c| pattern.covers(c, s.bases))
+                    plain
+                        && command.is_some_and(|c| {
+                            let runner = c.parent.and_then(|at| s.analysis.commands.get(at));
+                            pattern.covers(c, s.bases)
+                                || runner.is_some_and(|r| pattern.writes_out(r, c, s.bases))
+                        })
                 }
                 Permission::Path(word, pattern) => {
                     effect.word == *word

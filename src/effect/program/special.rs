@@ -163,6 +163,7 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
             packages::script(out, program, &values, next);
             packages::binary(call, next);
         }
+        "npm-pkg" => packages::fields(out, call, &values),
         "npm-config" | "pip-config" => packages::config(out, call, program, &values),
         "maven" => packages::build(out, call, &values),
         "download" => download(out, call, &values),

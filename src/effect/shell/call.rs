@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use shuck_ast::{AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt};
+use shuck_ast::{
+    Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
+};
 
 use super::state::{Function, Held, Key};
 use super::{Feed, Walker, windows};
@@ -110,6 +112,7 @@ impl Walker<'_> {
                     self.visit_assignment(assignment);
                     self.assign(assignment);
                     let flag = |a: &Value| a.start().starts_with('-') && a.start().contains('n');
+                    self.names_element(&args, assignment);
                     if args.iter().any(flag) {
                         // A reference: both names are one variable, which is not followed.
                         let mut own = Vec::new();
@@ -190,6 +193,20 @@ impl Walker<'_> {
         }
         if let Some(span) = unknown {
             self.out.unknown("a declaration known only at run time", span);
+        }
+    }
+
+    /// A reference to an element, or a number: its subscript is evaluated, now or at each use.
+    fn names_element(&mut self, flags: &[Value], assignment: &Assignment) {
+        let evaluates =
+            |a: &Value| a.start().starts_with('-') && a.start().contains(['n', 'F', 'E']);
+        if !flags.iter().any(evaluates) {
+            return;
+        }
+        let mut own = Vec::new();
+        self.quietly(|w| w.variable(assignment.target.name.as_str(), true, &mut own));
+        if super::word::value(&own, 0..0).plain().is_none_or(|text| text.contains('[')) {
+            self.untold(self.range(assignment.span));
         }
     }
 

@@ -7,8 +7,8 @@ use shuck_ast::{
 use super::doubt::side_by_side;
 use super::state::{Delta, Held, Key};
 use super::word::number_var;
-use super::{Walker, assign};
-use crate::effect::value::Value;
+use super::{Feed, Walker, assign};
+use crate::effect::value::{Printer, Value};
 use crate::limits::Cap;
 
 /// Programs that change nothing of what they are fed, by whatever option.
@@ -62,8 +62,24 @@ impl Walker<'_> {
     /// Runs something whose changes to the state do not last.
     pub(super) fn subshell(&mut self, run: impl FnOnce(&mut Self)) -> Delta {
         let mark = self.state.mark();
+        let fed = self.refed;
         run(self);
+        if self.refed > fed {
+            // It may have been a branch of this very shell.
+            self.feed = Feed::Stream(Printer::Stranger);
+        }
         self.state.rollback(mark)
+    }
+
+    /// Do the statement's redirections last: `exec < file`?
+    fn is_exec(&self, stmt: &Stmt) -> bool {
+        let Command::Simple(simple) = &stmt.command else { return false };
+        let mut words = std::iter::once(&simple.name).chain(&simple.args);
+        let word = words.find_map(|word| {
+            let text = word.try_static_text(&self.source).map(|text| text.to_string());
+            (!matches!(text.as_deref(), Some("command" | "builtin" | "--"))).then_some(text)
+        });
+        word.flatten().is_some_and(|word| word == "exec")
     }
 
     pub(super) fn stmt(&mut self, stmt: &Stmt) {
@@ -127,8 +143,11 @@ impl Walker<'_> {
             .filter(|at| simple && self.out.analysis.commands[*at].parent == self.parent)
             .max_by_key(ends);
         self.redirect_effects(stmt, command.or(self.parent), before);
-        if let Some(outer) = outer {
-            self.feed = outer;
+        match outer {
+            // What reads the shell's own standard input from here on reads that.
+            Some(_) if self.is_exec(stmt) => self.refed += 1,
+            Some(outer) => self.feed = outer,
+            None => {}
         }
     }
 

@@ -64,6 +64,8 @@ pub fn variable(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
         super::super::code::emit(out, "make", &text, next);
     }
 }
+/// Where a package's own programs lie.
+const INSTALLED: &str = "node_modules/.bin/";
 
 /// Programs that projects install, which `yarn NAME`, `pnpm NAME` and `bun NAME` run.
 const BINARIES: &[&str] = &[
@@ -104,27 +106,61 @@ pub fn binary(call: &Call, next: &mut Vec<Next>) {
     }
 }
 
-/// npx, uv run, bundle exec: a program that a table knows has its own effects; of any other, words
-/// that look like paths may be written.
+/// Does that runner take programs from a registry, so that one with a system program's name is another?
+fn fetches(runner: &str) -> bool {
+    let (name, sub) = runner.split_once(' ').unwrap_or((runner, ""));
+    match name {
+        "npx" | "pnpx" | "bunx" | "uvx" | "pipx" | "npm" | "bun" => true,
+        "uv" => sub != "run",
+        _ => matches!(sub, "dlx" | "create" | "init"),
+    }
+}
+
+/// npx, uv run, bundle exec: the program that they run is no part of them.
 pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
     let Some(first) = values.first() else { return };
     if fetched(out, first) {
         return;
+    }
+    if first.text.is_none() {
+        // Nobody knows which: no allow covers it.
+        out.push(Word::Read, Grade::Unknown, Source::Program, first.span.clone());
+        return values[1..].iter().for_each(|value| maybe_path(out, value));
     }
     // `@scope/name@1.2` is looked for under its name.
     let name = match first.start().strip_prefix('@').and_then(|scoped| scoped.split_once('/')) {
         Some((_, name)) => name,
         None => first.start(),
     };
-    let name = name.split('@').next().unwrap_or_default();
+    // `npm init @scope`
+    let name = name.strip_prefix('@').unwrap_or(name).split('@').next().unwrap_or_default();
     if first.start().ends_with(".py") || first.start().ends_with(".rb") {
         script(out, program, values, next);
-    } else if table::program(name, &[]).is_some() && !name.is_empty() {
+    } else if !name.is_empty() {
+        let known = table::program(name, &[]);
+        let creates = ["create", "init", "innit"].iter().any(|verb| program.name.ends_with(verb));
+        let name = match known {
+            _ if creates => format!("create-{name}"),
+            Some(known) if known.complete && fetches(program.name) => format!("{INSTALLED}{name}"),
+            _ => name.to_string(),
+        };
         let mut words = values.to_vec();
         words[0] = Value::known(name, first.span.clone());
         next.push(Next::Words { words, cwd: None, feeds: false });
-    } else {
-        values[1..].iter().for_each(|value| maybe_path(out, value));
+    }
+}
+
+/// `npm pkg set`: what the project's scripts run.
+pub fn fields(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let runs = |value: &Value| {
+        value.text.as_deref().is_none_or(|text| {
+            ["scripts", "bin", "config", "gypfile", "[", "{"]
+                .iter()
+                .any(|key| text.starts_with(key))
+        })
+    };
+    if values.iter().any(runs) {
+        out.push(Word::Code, Grade::Certain, Source::Program, call.span.clone());
     }
 }
 
