@@ -9,13 +9,16 @@
 //! denied or asked about; `long` and `deep` are lines that grow; `feature` and `plain` hold lines for an allow on that
 //! program. `rules` is a config of the file's own, called `class`; `under` says which configs count.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use hookctl::config::{Config, Source};
 use hookctl::dry::{self, Dry};
+use hookctl::effect::Word;
+use hookctl::effect::program::packed;
+use hookctl::effect::program::table::{Arity, OptSpec, Program, Role, mark};
 use hookctl::event::Kind;
 use hookctl::paths::Paths;
 use hookctl::rule::Layer;
@@ -158,6 +161,20 @@ impl Wrong {
     }
 }
 
+impl Wrong {
+    /// Ok where nothing is wrong.
+    fn told(&self) -> datatest_stable::Result<()> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        let mut text = format!("{} of {} lines are wrong\n", self.lines.len(), self.count);
+        for line in &self.lines {
+            writeln!(text, "{line}")?;
+        }
+        Err(text.into())
+    }
+}
+
 /// Each danger in its place; and with a command behind it, for a call of nothing but assignments has none to allow.
 fn spellings(line: &str) -> Vec<String> {
     let lines = spelled(line);
@@ -255,14 +272,7 @@ fn run(path: &Path) -> datatest_stable::Result<()> {
             wrong.take(&format!("harmless.{name}"), line, found);
         }
     }
-    if wrong.lines.is_empty() {
-        return Ok(());
-    }
-    let mut text = format!("{} of {} lines are wrong\n", wrong.lines.len(), wrong.count);
-    for line in &wrong.lines {
-        writeln!(text, "{line}")?;
-    }
-    Err(text.into())
+    wrong.told()
 }
 
 fn grow(key: &str, start: &str, item: &str, end: &str, size: usize) -> String {
@@ -304,7 +314,140 @@ fn open(path: &Path) -> datatest_stable::Result<()> {
     }
 }
 
+/// Powers of options: what runs, writes, sends, goes elsewhere or says so by an effect of its own. None for an option that an
+/// allow on the bare program means: it only reads, or is text.
+fn power(program: &Program, spec: &OptSpec) -> Option<&'static str> {
+    const POWERS: u32 = mark::UNSAFE
+        | mark::SCRIPT
+        | mark::MODULE
+        | mark::STDIN
+        | mark::SEND
+        | mark::INPLACE
+        | mark::CHANGES
+        | mark::SYSTEM
+        | mark::PRIVILEGE;
+    let valued = spec.arity != Arity::None;
+    let value = match spec.role {
+        Role::Run | Role::Program | Role::Filter | Role::Script => Some("./x.sh"),
+        Role::Code | Role::Command | Role::Joined => Some("x"),
+        Role::Write | Role::WriteInto | Role::Edit | Role::Target => Some("src/x"),
+        Role::Delete | Role::DeleteTree | Role::Move | Role::Permission => Some("src/x"),
+        Role::Device => Some("/dev/sdx"),
+        Role::Upload => Some("a"),
+        Role::Body => Some("@a"),
+        Role::Source => Some("https://h.example/x"),
+        Role::MaybeRead if spec.marks & mark::CHANGES != 0 => Some("./x.sh"),
+        // A row that says all of itself tells what it does there.
+        _ if spec.marks & mark::CHDIR != 0 && !program.complete => Some("/srv"),
+        _ => None,
+    };
+    match value.filter(|_| valued) {
+        Some(value) => Some(value),
+        None => (spec.marks & POWERS != 0 || spec.effect.is_some()).then_some("x"),
+    }
+}
+
+/// The option in each form that the program takes, with that value.
+fn forms(program: &Program, name: &str, arity: Arity, value: &str) -> Vec<String> {
+    let long = name.starts_with("--") || program.single || name.len() > 2;
+    let joined = match long {
+        true => format!("{name}={value}"),
+        false => format!("{name}{value}"),
+    };
+    match arity {
+        Arity::None => vec![name.to_string()],
+        Arity::Optional => vec![joined],
+        Arity::Value if program.windows => vec![format!("{name} {value}")],
+        Arity::Value => vec![format!("{name} {value}"), joined],
+    }
+}
+
+/// The calls of a row that do more than an allow on its words means: one for each spelling and form of each option with a
+/// power, one for each operand that is run, one for each verb and for the row itself if its effects are none of the covered.
+/// Those are reads, writes and deletions of what operands name, network, sends and listening, and named effects (`git.push`,
+/// `cloud.write`): they are what the program is for.
+fn calls(program: &Program) -> Vec<String> {
+    let mut calls = Vec::new();
+    let mut seen = HashSet::new();
+    for (names, rest) in program.lines() {
+        let spec = packed::option(rest);
+        let Some(value) =
+            power(program, &spec).filter(|_| spec.marks & (mark::ONLY | mark::DRY) == 0)
+        else {
+            continue;
+        };
+        for name in names.split(',').filter(|name| name.starts_with('-') && seen.insert(*name)) {
+            for form in forms(program, name, spec.arity, value) {
+                calls.push(format!("{} {form} a b", program.name));
+            }
+        }
+    }
+    let runs = |role: &Role| {
+        matches!(role, Role::Command | Role::Joined | Role::Script | Role::Program | Role::Filter)
+    };
+    let roles = program.before.iter().chain([&program.repeat]).chain(&program.last);
+    if let Some(at) = roles.clone().position(runs).filter(|_| program.operands_known) {
+        calls.push(format!("{} {}./x.sh", program.name, "5 ".repeat(at)));
+    }
+    if program.effects.iter().any(grave) {
+        calls.push(format!("{} a b", program.name));
+    }
+    for (words, effects) in program.verbs.lines().filter_map(|line| line.split_once('|')) {
+        if effects.split(' ').filter_map(Word::closed).any(|word| grave(&word)) {
+            let words = words.trim_start_matches("** ");
+            let words: Vec<&str> =
+                words.split(' ').map(|word| word.split(',').next().unwrap_or(word)).collect();
+            calls.push(format!(
+                "{} {}",
+                program.name,
+                words.join(" ").replace("[0-9]", "1").replace('*', "a")
+            ));
+        }
+    }
+    calls
+}
+
+/// Is it an effect that no allow on a command covers?
+fn grave(word: &Word) -> bool {
+    use Word::{Code, Permission, PipeToInterpreter, Privilege, Process, Remote, System};
+    let grave = [Code, Permission, PipeToInterpreter, Privilege, Process, Remote, System];
+    grave.contains(word)
+}
+
+/// Every row of a table against an allow on its program, and on its own words: none covers what has a power. The tables say
+/// what has one, `features.toml` is what people know of the programs.
+fn tables(path: &Path) -> datatest_stable::Result<()> {
+    let table: toml::Table = fs::read_to_string(path)?.parse()?;
+    let mut wrong = Wrong { lines: Vec::new(), count: 0 };
+    for name in table.keys().flat_map(|name| spelled_names(name)).filter(|name| name != "[") {
+        let program = packed::find(&name).ok_or_else(|| format!("no row for {name}"))?;
+        let word = name.split(' ').next().unwrap_or_default();
+        let mut config = config(&format!(
+            "[rule.x]\ncommand = [{word:?}, {name:?}]\nallow = \"x\"\n\
+             [rule.y]\nmatch = [\"Bash({word}:*)\", \"Bash({name}:*)\"]\nallow = \"x\""
+        ));
+        config.without_shipped();
+        for line in calls(program) {
+            let found = match verdict(&config, &line) {
+                Some(Verb::Allow) => vec!["allow".to_string()],
+                _ => Vec::new(),
+            };
+            wrong.take(&name, &line, found);
+        }
+    }
+    wrong.told()
+}
+
+/// `gh pr {list,view}` is a name for each.
+fn spelled_names(name: &str) -> Vec<String> {
+    let parts =
+        name.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    let Some((before, (list, after))) = parts else { return vec![name.to_string()] };
+    list.split(',').flat_map(|verb| spelled_names(&format!("{before}{verb}{after}"))).collect()
+}
+
 datatest_stable::harness! {
+    { test = tables, root = "config/programs", pattern = r".*\.toml$" },
     { test = run, root = "tests/allows", pattern = r".*\.toml$" },
     { test = open, root = "tests/allows_open", pattern = r".*\.toml$" },
 }

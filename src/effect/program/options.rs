@@ -2,7 +2,7 @@
 
 use super::packed;
 use super::table::{Arity, Known, OptSpec, PLAIN, Program, Role, has_below, mark, program as find};
-use crate::effect::value::Value;
+use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Arg, Opt, Word};
 
 /// An option as it was found.
@@ -105,8 +105,11 @@ fn harmless(spec: &OptSpec) -> bool {
 fn meant(spec: &OptSpec, value: Option<&Value>) -> bool {
     let text = value.map(|v| v.text.as_deref());
     harmless(spec)
-        && spec.marks & (mark::INPLACE | mark::CHANGES | mark::SEND) == 0
+        && spec.marks & (mark::INPLACE | mark::SEND) == 0
         && match (spec.role, text) {
+            // A reporter by its name is the program's own, one by its path is code.
+            (Role::MaybeRead, Some(Some(text))) if !looks_like_path(text) => true,
+            _ if spec.marks & mark::CHANGES != 0 => false,
             (Role::Upload, _) | (Role::Body, Some(None)) => false,
             (Role::Body, Some(Some(text))) => body_file(text).is_none(),
             (Role::Source, Some(text)) => text.is_some_and(|text| !text.contains("://")),

@@ -25,7 +25,7 @@ pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
         }
         if let Some(at) = text.find('@').or_else(|| text.find("=@")) {
             let file = item.rest(at + 1);
-            out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
+            out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Code);
             send = true;
         }
         send |= text.contains('=');
