@@ -294,6 +294,7 @@ impl<'a> Case<'a> {
             && rule.conditions.effect.contains(&Word::Read)
             && rule.conditions.command.is_empty()
             && effects.iter().all(|effect| self.stands_for_itself(effect))
+            && !autopilot::prints_secrets(self.analysis)
         {
             let spoils = |unless: &Conditions| !unless.speaks_of_effects() && unless.event(&s);
             found.take(None, Relief::of(rule, spoils));
@@ -314,10 +315,14 @@ impl<'a> Case<'a> {
         let open = allows.iter().any(|allow| !allow.rule.closed);
         let kept = || {
             self.analysis.environment.is_empty()
-                && !autopilot::prints_environment(self.analysis)
+                && !autopilot::lists_environment(self.analysis)
                 && !autopilot::gropes(self.analysis)
         };
         if !open && !kept() {
+            return false;
+        }
+        let prints = autopilot::prints_secrets(self.analysis);
+        if !open && prints {
             return false;
         }
         let mut needed = false;
@@ -325,7 +330,7 @@ impl<'a> Case<'a> {
             if !limits::step(allows.len() * EFFECT) {
                 return false;
             }
-            if open && self.stands_for_itself(effect) {
+            if open && !prints && self.stands_for_itself(effect) {
                 continue;
             }
             needed = true;

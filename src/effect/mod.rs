@@ -12,6 +12,7 @@ pub mod look;
 pub mod patch;
 pub mod path;
 pub mod program;
+pub mod secret;
 pub mod shell;
 pub mod tool;
 pub mod value;

@@ -222,6 +222,12 @@ impl<'a> Emitter<'a> {
         self.note(why);
     }
 
+    /// What is shown may hold secrets, and no path tells of them: the history, settings, the environment.
+    pub fn reveals(&mut self, what: &str, span: Range<usize>) {
+        self.push(Word::Read, Grade::Unknown, Source::Program, span);
+        self.note(what);
+    }
+
     /// Tells people why, once.
     pub fn note(&mut self, why: &str) {
         if !self.analysis.notes.iter().any(|n| n == why)

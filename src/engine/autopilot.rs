@@ -1,47 +1,44 @@
 //! What shipped allows see beyond effects: secrets of the environment that are printed, and whose reads are whose.
 
-use crate::effect::{Analysis, Arg, Effect, Source, Word};
+use crate::effect::{Analysis, Arg, Effect, Source, Word, secret};
 
-/// Parts of names whose values nobody wants to see printed.
-const SECRET: &[&str] = &[
-    "TOKEN",
-    "SECRET",
-    "PASS",
-    "PWD_",
-    "CREDENTIAL",
-    "KEY",
-    "PRIVATE",
-    "AUTH",
-    "COOKIE",
-    "DSN",
-    "DATABASE_URL",
-    "CONNECTION",
-    "WEBHOOK",
-];
-
-/// Could the call print secrets that stand in the environment? No effect says that: to other
-/// allows a variable is as good as any text.
-pub fn prints_environment(analysis: &Analysis) -> bool {
+/// Could the call print secrets that stand in variables? No effect says that: a variable is as good as any text.
+pub fn prints_secrets(analysis: &Analysis) -> bool {
     let text = analysis.text.as_str();
     let mut rest = text;
     while let Some(at) = rest.find('$') {
+        let before = &text[..text.len() - rest.len() + at];
         rest = rest[at + 1..].trim_start_matches(['{', '#']);
-        // `${!name}` is the variable that another one names.
-        if rest.starts_with('!') && text.contains("${!") {
+        // `${!name}` is the variable that another one names, as `${(P)name}` is of zsh.
+        if rest.starts_with('!') && text.contains("${!")
+            || rest.starts_with('(') && text.contains("${(")
+        {
             return true;
         }
         let end =
             rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        let name = rest[..end].to_ascii_uppercase();
-        if name == "ENV" || SECRET.iter().any(|part| name.contains(part)) {
+        let name = &rest[..end];
+        let shown = name == "ENV" || name == "parameters" || secret::is_variable(name);
+        if shown && !is_looped(name, before) {
             return true;
         }
     }
-    // `env`, `env A=1`: without a command it prints everything.
+    false
+}
+
+/// Does an `env` run nothing, so that it prints the environment?
+pub fn lists_environment(analysis: &Analysis) -> bool {
     let commands = &analysis.commands;
-    text.contains("ENVIRON")
-        || (0..commands.len())
-            .any(|at| commands[at].name == "env" && !commands.iter().any(|c| c.parent == Some(at)))
+    let alone =
+        |at: usize| commands[at].name == "env" && !commands.iter().any(|c| c.parent == Some(at));
+    (0..commands.len()).any(alone)
+}
+
+/// Is it the variable of a loop (`for key in a b; do echo $key`)? Those of the environment are in capitals.
+fn is_looped(name: &str, before: &str) -> bool {
+    let head = format!("for {name} in ");
+    name.bytes().any(|b| b.is_ascii_lowercase())
+        && before.rfind(&head).is_some_and(|at| before[at + head.len()..].contains([';', '\n']))
 }
 
 /// Does a glob of the call name nothing now, where it would name somebody's secrets? What it names

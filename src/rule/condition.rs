@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::effect::program::row;
-use crate::effect::{Analysis, Effect, Grade, Source, SubCommand, Word};
+use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Word, secret};
 use crate::event::Event;
 
 mod field;
@@ -401,6 +401,9 @@ impl Conditions {
         if !self.within.is_empty() && !within::covers(&self.within, s, effect) {
             return false;
         }
+        if !self.names_commands() && self.leaves_out(effect) {
+            return false;
+        }
         let reaches = self.reaches(effect) == Truth::Yes;
         if !reaches
             || !self.path.is_empty()
@@ -442,6 +445,21 @@ impl Conditions {
             });
         }
         true
+    }
+
+    /// Is a file read whose name tells of secrets, and which no pattern names? An allow on a place does not speak of it.
+    fn leaves_out(&self, effect: &Effect) -> bool {
+        let Some(target) = effect.path.as_ref().filter(|_| effect.word == Word::Read) else {
+            return false;
+        };
+        let files = self.permission.iter().filter_map(|one| match one {
+            Permission::Path(_, pattern) => Some(pattern),
+            _ => None,
+        });
+        let mut patterns = self.path.iter().filter(|one| !one.excludes).chain(files);
+        matches!(target.extent, Extent::Exact | Extent::Glob)
+            && [&target.lexical, &target.resolved].into_iter().any(|path| secret::is_file(path))
+            && !patterns.any(|pattern| pattern.singles_out(&target.lexical))
     }
 
     /// As an `unless`: does it relax a deny or ask on this effect? Only what is certain does. Its

@@ -235,6 +235,18 @@ impl PathPattern {
         anywhere && both(target, ends)
     }
 
+    /// Is its last part this file's name, in more than wildcards?
+    pub fn singles_out(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        match self.parts.last() {
+            Some(Part::Literal(text)) => text == name,
+            Some(Part::Glob(text) | Part::Folded(text)) => {
+                text.contains(|c: char| c.is_alphanumeric()) && glob::matches(text, name)
+            }
+            Some(Part::Any) | None => false,
+        }
+    }
+
     /// What every path that the pattern names has in common: see [`needle`].
     pub fn needle(&self) -> String {
         let parts: Vec<&str> = self

@@ -24,7 +24,7 @@ use wrap::{env, interpreter, parallel, shell, xargs};
 use super::effects::{Call, Next, joined, operands};
 use super::table::{self, Program, Role, mark};
 use crate::effect::value::{Emitter, Value};
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Extent, Grade, Source, Word, secret};
 
 /// What holds for every sub-command of a program, also for those that nobody knows; true = this is
 /// all that there is to say.
@@ -35,6 +35,9 @@ pub fn common(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) -> bool {
 /// What holds where it runs: a directory that is itself laid out like a repository (such may be
 /// committed, unlike `.git`) brings its own settings along, which name programs.
 pub fn there(out: &mut Emitter, call: &Call) {
+    if call.parsed.program.is_some_and(|row| row.name.contains("compose")) {
+        containers::project(out, call);
+    }
     if !matches!(call.name, "git" | "hub") {
         return;
     }
@@ -164,6 +167,25 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
             packages::binary(call, next);
         }
         "npm-pkg" => packages::fields(out, call, &values),
+        "reveals" => {
+            operands(out, call, program, next);
+            out.reveals("what may hold secrets is printed", call.span.clone());
+        }
+        // A setting that is asked for; without a key all of them are.
+        "setting" => {
+            if values.is_empty() || values.iter().any(|key| secret::is_setting(key.start())) {
+                out.reveals("settings that may hold secrets are printed", call.span.clone());
+            }
+        }
+        "ps" => {
+            let shows = |text: &str| text.contains('e') && !text.contains("pid");
+            let format = call.parsed.options.iter().filter_map(|option| option.value.as_ref());
+            if values.iter().any(|value| shows(value.start()))
+                || format.into_iter().any(|value| value.start().contains("env"))
+            {
+                out.reveals("the environments of processes are printed", call.span.clone());
+            }
+        }
         "npm-config" | "pip-config" => packages::config(out, call, program, &values),
         "maven" => packages::build(out, call, &values),
         "download" => download(out, call, &values),

@@ -323,7 +323,7 @@ impl Walker<'_> {
             quoted: self.computed > 0,
             genuine,
             file,
-            transparent: told && complete && parsed.harmless,
+            transparent: told && complete && parsed.harmless && !lists_variables(&name, &parsed),
             neutral_wrapper: false,
             scope: Scope::default(),
             dir: self.cwd(),
@@ -446,6 +446,15 @@ impl Walker<'_> {
             }
             self.next(next, index, assigns);
         }
+        let commands = &mut self.out.analysis.commands;
+        // A wrapper of nothing tells of what it would hand on: `env`.
+        if wraps
+            && !parsed.has(table::mark::ONLY)
+            && !commands[index + 1..].iter().any(|one| one.parent == Some(index))
+        {
+            commands[index].transparent = false;
+            commands[index].neutral_wrapper = false;
+        }
         self.also(windows.also, index);
     }
 
@@ -547,4 +556,16 @@ impl Walker<'_> {
         self.calls.pop();
         self.bomb_base = base;
     }
+}
+
+/// `export`, `declare -x`, `set`: every variable is listed with its value.
+fn lists_variables(name: &str, parsed: &options::Parsed) -> bool {
+    parsed.operands.is_empty()
+        && match name {
+            "set" => parsed.options.is_empty(),
+            "export" | "declare" | "typeset" | "readonly" | "local" => {
+                !parsed.has(table::mark::ONLY)
+            }
+            _ => false,
+        }
 }

@@ -48,6 +48,9 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
                     mark(out);
                     run(out, next, &joined(&tokens[at + 2..], true), span, &mut hidden);
                 }
+                "ENVIRON" | "PROCINFO" | "SYMTAB" => {
+                    out.reveals("awk prints the environment", span.clone());
+                }
                 "getline" => {
                     // `getline x < file`; `cmd | getline` is seen at the bar.
                     let n = if matches!(tokens.get(at + 1), Some(Token::Word(_))) { 2 } else { 1 };

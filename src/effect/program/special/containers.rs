@@ -251,3 +251,28 @@ pub fn ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         _ => {}
     }
 }
+
+/// docker compose: a file, or a project, from elsewhere is nobody's; nor are the settings of a file that are printed.
+pub fn project(out: &mut Emitter, call: &Call) {
+    let prints = call
+        .operands()
+        .first()
+        .is_some_and(|verb| matches!(verb.plain(), Some("config" | "convert")));
+    let project = out.place.project.clone();
+    let strange = call.parsed.options.iter().any(|option| {
+        let Some(value) = &option.value else { return false };
+        if option.is("--env-file") {
+            return prints;
+        }
+        let named = option.is("--file") || option.is("--project-directory");
+        named
+            && value.plain() != Some("-")
+            && (value.start().contains("://")
+                || !matches!(out.spot(value, Extent::Exact, false),
+                    Spot::At(target) if below(&target.lexical, &[&project])))
+    });
+    if strange && let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) {
+        command.transparent = false;
+        command.genuine = false;
+    }
+}

@@ -13,7 +13,7 @@ use super::super::effects::{Call, Next, operands, role};
 use super::super::table::{Program, Role, mark};
 use crate::effect::path::{self, split};
 use crate::effect::value::{Emitter, Spot, Value};
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Extent, Grade, Source, Word, secret};
 use crate::rule::glob;
 
 const DISCARD: Word = Word::Named("git.discard");
@@ -30,6 +30,11 @@ pub fn run(
     match program.special {
         "git-tree" => {
             operands(out, call, program, next);
+            if program.name == "git format-patch"
+                && values.iter().any(|value| secret::is_file(value.start()))
+            {
+                out.reveals("what a secret was in the history is printed", call.span.clone());
+            }
             if !call.dry() {
                 may_write(out, call, ".");
             }
@@ -321,10 +326,33 @@ fn is_scp(text: &str) -> bool {
     text.split_once(':').is_some_and(|(host, _)| host.len() > 1 && !host.contains('/'))
 }
 
-/// What is shown: `--no-index` reads files, `REV:FILE` a file as it was.
+/// What is shown: `--no-index` reads files, `REV:FILE` a file as it was. What names a secret in a history is not to be
+/// looked up on the disk.
 fn shown(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
+    let row = call.parsed.program.map_or("", |row| row.name);
+    let contents =
+        matches!(row, "git diff" | "git show" | "git range-diff" | "git cat-file" | "git difftool");
+    let project = &out.place.project;
+    // Another repository is none of the project.
+    if out.cwd.as_ref().is_none_or(|cwd| {
+        let rest = cwd.strip_prefix(project.as_str());
+        rest.is_none_or(|rest| !rest.is_empty() && !rest.starts_with('/'))
+    }) {
+        out.own_path(Word::Read, ".", Extent::Exact, Grade::Possible, call.span.clone());
+    }
+    narrowed(out, call);
     for value in values {
-        if call.parsed.has(mark::SPARE) {
+        let named = value.start().rsplit([':', ')']).next().unwrap_or_default();
+        if contents && secret::is_file(named) {
+            out.reveals("what a secret was in the history is printed", value.span.clone());
+        }
+        // Outside a repository git compares any two files.
+        let text = value.start();
+        let outside = row == "git diff" && (text.starts_with('/') || text.starts_with("../"));
+        if outside && !text.starts_with(&out.place.project) {
+            out.reveals("files outside the repository are compared", value.span.clone());
+        }
+        if call.parsed.has(mark::SPARE) || outside {
             role(out, call, Role::Read, value, next);
         } else if let Some((rev, file)) = value.plain().and_then(|text| text.split_once(':'))
             && !rev.contains(['/', '{', ' '])
@@ -336,6 +364,34 @@ fn shown(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>)
             out.own_path(Word::Read, &file, Extent::Exact, Grade::Certain, value.span.clone());
         }
     }
+}
+
+/// A patch of files that are named, none of which tells of a secret, shows no other.
+fn narrowed(out: &mut Emitter, call: &Call) {
+    const PATCH: &[&str] = &["-p", "-U", "--cc", "-c", "-m", "-W", "--word-diff", "--color-words"];
+    let Some(end) = call.args.iter().position(|arg| arg.plain() == Some("--")) else { return };
+    let named = |arg: &Value| {
+        arg.plain().is_some_and(|text| {
+            text.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && !text.contains(['*', '?', '[', ':'])
+                && !text.split('/').any(|part| part == ".." || secret::is_file(part))
+        })
+    };
+    let paths = &call.args[end + 1..];
+    if paths.is_empty() || !paths.iter().all(named) {
+        return;
+    }
+    let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) else {
+        return;
+    };
+    for option in &mut command.options {
+        option.harmless |=
+            PATCH.iter().any(|name| option.name == *name || option.aliases.contains(name));
+    }
+    command.transparent = command.genuine
+        && call.parsed.program.is_some_and(|row| row.complete)
+        && command.options.iter().all(|option| option.harmless)
+        && command.args.iter().all(|arg| arg.text.is_some());
 }
 
 /// clone and submodule add: where from, and which directory is written.

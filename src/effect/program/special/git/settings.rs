@@ -5,7 +5,7 @@ use super::super::super::table::mark;
 use super::BYPASS;
 use super::alias::{expand, risky};
 use crate::effect::value::{Emitter, Value};
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Extent, Grade, Source, Word, secret};
 
 const PROGRAM: Word = Word::Named("git.program");
 
@@ -392,6 +392,11 @@ pub fn config(out: &mut Emitter, call: &Call, values: &[Value]) {
         out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
     }
     if reads {
+        let keys = usize::from(matches!(verb, Some("get" | "list")));
+        let mut keys = values.iter().skip(keys);
+        if verb == Some("list") || keys.any(|key| secret::is_setting(key.start())) {
+            out.reveals("settings that may hold secrets are printed", call.span.clone());
+        }
         return;
     }
     let file = file.unwrap_or_else(|| {
