@@ -421,6 +421,7 @@ const REACHING: &[&str] = &[
     "import",
     "include",
     "get_search_list",
+    "modulemeta",
     "$__prog_args",
     "system",
     "exec",
