@@ -534,8 +534,8 @@ fn of_an_option(command: &SubCommand, span: &Range<usize>) -> bool {
 fn is_told(list: List, analysis: &Analysis, at: Option<usize>) -> bool {
     let Some(command) = at.and_then(|at| analysis.commands.get(at)) else { return false };
     let listed = || analysis.effects.iter().filter(|e| list.speaks_of(e));
-    command.options.iter().all(|opt| opt.harmless)
-        && (command.transparent || listed().any(|e| e.command == at))
+    let harmless = || command.options.iter().all(|opt| opt.harmless);
+    (command.transparent || harmless() && listed().any(|e| e.command == at))
         // A proxy in a variable is another host.
         && !listed().any(|e| e.source == Source::Assignment)
 }

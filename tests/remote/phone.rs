@@ -287,7 +287,9 @@ fn where_all_calls_pass_a_rule_asks_all_the_same() {
     assert_eq!(phone.verdict(&home, &bypass(3)), is("deny", 1));
     // `events` alone promise nothing.
     let phone = Phone::new(&[Once("deny")]);
-    assert_eq!(phone.verdict(&phone.home(""), &bypass(4)), is("", 0));
+    let mut harmless = bypass(4);
+    harmless["tool_input"]["command"] = "ls".into();
+    assert_eq!(phone.verdict(&phone.home(""), &harmless), is("", 0));
 }
 
 #[test]

@@ -449,6 +449,7 @@ impl Walker<'_> {
         let commands = &mut self.out.analysis.commands;
         // A wrapper of nothing tells of what it would hand on: `env`.
         if wraps
+            && assigns
             && !parsed.has(table::mark::ONLY)
             && !commands[index + 1..].iter().any(|one| one.parent == Some(index))
         {

@@ -430,19 +430,42 @@ const REACHING: &[&str] = &[
 /// Does a program of jq or yq reach for more than its input?
 pub fn reaches_out(text: &str) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || "_$.".contains(c);
-    // What stands between quotes is text, unless a part of it is computed: `"\\(env)"`.
-    let pieces = text.split('"').enumerate();
-    let code = pieces.filter(|(at, piece)| at % 2 == 0 || piece.contains("\\("));
-    code.flat_map(|(_, piece)| {
-        let words = piece.split(|c| !part(c));
-        words.map(move |word| (piece, word))
-    })
-    .any(|(piece, word)| {
-        let end = word.as_ptr() as usize - piece.as_ptr() as usize + word.len();
+    let text = outside_strings(text);
+    text.split(|c| !part(c)).any(|word| {
+        let end = word.as_ptr() as usize - text.as_ptr() as usize + word.len();
         // `{env: 1}` is a key, `env/x.json` a file.
         let name = word.split_once('.').map_or(word, |(name, _)| name);
-        REACHING.contains(&name) && !piece[end..].trim_start().starts_with([':', '/'])
+        REACHING.contains(&name) && !text[end..].trim_start().starts_with([':', '/'])
     })
+}
+
+/// A program of jq without its strings, but with what they interpolate: `"\\(env)"`.
+fn outside_strings(text: &str) -> String {
+    let mut bare = String::new();
+    let mut outer = Vec::new();
+    let (mut quoted, mut depth) = (false, 0_usize);
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => quoted = !quoted,
+            '\\' if quoted => {
+                if chars.next() == Some('(') {
+                    outer.push(std::mem::take(&mut depth));
+                    quoted = false;
+                }
+            }
+            _ if quoted => continue,
+            '(' => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            ')' if !outer.is_empty() => (depth, quoted) = (outer.pop().unwrap_or(0), true),
+            _ => {
+                bare.push(c);
+                continue;
+            }
+        }
+        bare.push(' ');
+    }
+    bare
 }
 
 #[cfg(test)]
