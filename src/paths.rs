@@ -152,8 +152,8 @@ pub fn project_root(cwd: &Path, home: &Path) -> PathBuf {
             && !root.components().any(|part| part == Component::ParentDir)
     };
     let named = env::path(env::CLAUDE_PROJECT_DIR).filter(plain);
-    let named = named.map(|root| root.components().collect::<PathBuf>());
     let named = named.filter(|root| is_marked(root) && may_be_project(root, home));
+    let named = named.map(|root| root.components().collect::<PathBuf>());
     named.unwrap_or_else(|| project_above(cwd, home))
 }
 
@@ -217,17 +217,32 @@ pub fn may_be_project(root: &Path, home: &Path) -> bool {
     if home.starts_with(root) {
         return false;
     }
-    let text = root.to_string_lossy().replace('\\', "/").to_ascii_lowercase();
-    let text = text.split_once(':').map_or(text.as_str(), |(_, rest)| rest).trim_matches('/');
+    let text = root.to_string_lossy();
+    let separator = |c: char| matches!(c, '/' | '\\');
+    // Behind a drive's letter.
+    let rest = match text.as_bytes() {
+        [_, b':', ..] => &text[2..],
+        _ => &*text,
+    };
+    let mut parts = rest.split(separator).filter(|part| !part.is_empty());
+    let is = |part: &str, list: &[&str]| list.iter().any(|own| own.eq_ignore_ascii_case(part));
+    let mut top = parts.next().unwrap_or_default();
     // Where macOS keeps `/etc`, `/tmp` and `/var`.
-    let text = text.strip_prefix("private/").unwrap_or(text);
-    let (top, below) = text.split_once('/').unwrap_or((text, ""));
-    match (top, below) {
-        ("" | "root" | "private", "") => false,
-        ("home" | "users", name) if !name.contains('/') => false,
-        (top, "") => !SHARED.contains(&top) && !SYSTEM.contains(&top),
-        (top, _) if SYSTEM.contains(&top) => {
-            OWN.iter().any(|own| text.starts_with(own)) || is_marked(root)
+    if is(top, &["private"]) {
+        top = parts.next().unwrap_or_default();
+    }
+    let (second, third, fourth) = (parts.next(), parts.next(), parts.next());
+    match (second, third) {
+        (None, _) => !is(top, &["", "root"]) && !is(top, SHARED) && !is(top, SYSTEM),
+        (Some(_), None) if is(top, &["home", "users"]) => false,
+        _ if is(top, SYSTEM) => {
+            let below = |own: &&str| {
+                let mut all = [Some(top), second, third, fourth].into_iter().flatten();
+                let mut own = own.split_terminator('/');
+                own.all(|part| all.next().is_some_and(|one| one.eq_ignore_ascii_case(part)))
+                    && all.next().is_some()
+            };
+            OWN.iter().any(below) || is_marked(root)
         }
         _ => true,
     }

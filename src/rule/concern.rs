@@ -147,7 +147,7 @@ struct Path<'a> {
 impl<'a> Path<'a> {
     fn new(path: &'a str, one: bool, glob: bool, place: &Place) -> Path<'a> {
         // Of a glob, what stands before its first sign; of anything else such a sign is a letter.
-        let end = path.find(['*', '?', '[']).filter(|_| glob);
+        let end = if glob { path.find(['*', '?', '[']) } else { None };
         let whole = &path[..end.unwrap_or(path.len())];
         let behind = |base: &str| whole.strip_prefix(base.trim_end_matches('/'));
         Path { whole, home: behind(&place.home), project: behind(&place.project), one }

@@ -46,7 +46,9 @@ pub struct Parsed {
 impl Found {
     /// Is it that option, in any of its spellings?
     pub fn is(&self, name: &str) -> bool {
-        self.name == name || self.names.split(',').any(|own| own == name)
+        let name = name.as_bytes();
+        self.name.as_bytes() == name
+            || self.names.as_bytes().split(|b| *b == b',').any(|own| own == name)
     }
 }
 
@@ -294,7 +296,9 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
         program.and_then(|p| p.option(name)).or_else(|| global.and_then(|p| p.option(name)))
     };
     // `@file`: more options stand there.
-    if let Some(known) = spelled("@").filter(|_| text.starts_with('@')) {
+    if text.starts_with('@')
+        && let Some(known) = spelled("@")
+    {
         push("@", Some(known), Some(arg.rest(1)));
         return 1;
     }

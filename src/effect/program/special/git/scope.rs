@@ -102,9 +102,10 @@ pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
         }
     }
     let set = |setting: &super::settings::Setting| setting.key.as_deref().is_none_or(leads);
-    let strange = call.parsed.option("--strategy").is_some_and(|option| {
-        matches!(sub, "merge" | "pull" | "rebase" | "cherry-pick" | "revert")
-            && option.value.as_ref().is_none_or(|v| !STRATEGIES.contains(&v.plain().unwrap_or("?")))
+    let merges = matches!(sub, "merge" | "pull" | "rebase" | "cherry-pick" | "revert");
+    let strategy = merges.then(|| call.parsed.option("--strategy")).flatten();
+    let strange = strategy.is_some_and(|option| {
+        option.value.as_ref().is_none_or(|v| !STRATEGIES.contains(&v.plain().unwrap_or("?")))
     });
     let project = out.place.project.clone();
     let inside = |path: &str| {
