@@ -234,6 +234,9 @@ bounds! {
     /// inline programs in inline programs
     /// the program is unknown
     CODE_NEST: u8 = 4;
+    /// bytes of a tool's field `command` that may name one of its operations (`create`, `delete`)
+    /// it is a command line, and read as such
+    OPERATION: usize = 32;
     /// globs of the Grep tool
     /// the whole tree is read; what the globs name anywhere below
     GREP_GLOBS: usize = 64;

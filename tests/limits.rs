@@ -132,16 +132,12 @@ const NO_CAPS: &[(&str, &str)] = &[
     ("const CLIENT_CAP: u32 = 8", "the client's"),
     ("const MOST: usize = limits::", "another name"),
     ("path.whole.len() > 256", "when the budget is asked"),
-    ("done.len() > 256 && !limits::step", "when the budget is asked"),
     ("args.iter().take(4).any(|arg| is_agent", "where a runner's package stands"),
     ("mode.bytes().rev().take(3)", "the digits of a mode"),
     ("files.iter().take(1)", "scp's first operand"),
     ("tokens[n + 1..].iter().take(2)", "what stands right behind a keyword"),
     (".rev().take(3).find(|t| t.kind == Kind::Name)", "what stands right before a default"),
     ("text.len() > 40 && text.bytes().all", "what base64 looks like"),
-    ("letters.len() > 64 && text[1..*offset]", "each letter is told once"),
-    ("leaf.text.len() < 32", "a verb, no sentence"),
-    ("leaf.text.len() < 256 && leaf.text.contains", "a name, no sentence"),
     ("for round in 0..3", "a loop's body is forgotten in the last round"),
     ("chars().take(200)", "what is shown of a line"),
     ("chars().take(64)", "what is compared for a suggestion"),
@@ -321,6 +317,21 @@ fn a_tools_input_is_seen_whole_or_not_understood() {
     for depth in [3, 15, 16, 40] {
         assert_ne!(beside(&[], "mcp__fs__write_file", nested(depth)), "-", "{depth} levels");
     }
+    // A name and an operation are seen however long the text around them is.
+    for length in [0, 31, 300, 5000] {
+        let text = format!("{}hookctl", "x ".repeat(length));
+        let ended = beside(&[], "mcp__os__kill_process", json!({ "name": text }));
+        assert_eq!(ended, "deny", "{length} characters before the name");
+        let action = format!("delete{}", "_the_file".repeat(length));
+        for key in ["operation", "action", "type", "mode"] {
+            let input = json!({ key: action, "path": ".hookctl.toml" });
+            assert_eq!(beside(&[], "mcp__fs__manage", input), "deny", "{key}: {length} words");
+        }
+    }
+    let input = json!({ "name": "a hook of mine", "action": "list" });
+    assert_eq!(beside(&[], "mcp__os__kill_process", input), "-");
+    let input = json!({ "type": "the_readings_of_all_the_files_here", "path": ".hookctl.toml" });
+    assert_eq!(beside(&[], "mcp__fs__manage", input), "-");
     let patch: String = (0..250).map(|n| format!("--- a/f{n}\n+++ b/f{n}\n")).collect();
     let patch = format!("{patch}--- a/.hookctl.toml\n+++ b/.hookctl.toml\n");
     assert_ne!(beside(&[], "mcp__fs__apply_patch", json!({ "patch": patch })), "-");

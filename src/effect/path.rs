@@ -169,7 +169,7 @@ impl Resolver {
             done.push('/');
             done.push_str(&part);
             // What is known of it is looked up by all of it.
-            if done.len() > 256 && !limits::step(done.len() / 8) {
+            if !limits::step(done.len() / 8) {
                 break;
             }
             let target = match magic(&done, cwd) {

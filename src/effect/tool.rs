@@ -254,7 +254,8 @@ fn with_shell(own: Analysis, name: &str, input: &Json, place: &Place) -> Analysi
         return own;
     }
     let mut place = place.clone();
-    if let Some(dir) = fields::directory(input, &place.home) {
+    if let Some(dir) = fields::directory(input).and_then(Json::as_str) {
+        let dir = located(dir, &place.home);
         let dir = match dir.strip_prefix("~/") {
             Some(rest) => format!("{}/{rest}", place.home),
             None => dir,
@@ -425,8 +426,11 @@ fn shaped(path: &str) -> bool {
         && !path.contains('\n')
 }
 
-/// String leaves that look like absolute paths: read for certain, possibly written.
+/// String leaves that look like absolute paths: read for certain, possibly written. Where a command line
+/// runs is no path of those: the walk of the line says what it does there.
 fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
+    let runs = writes && input.as_object().is_some_and(holds_line);
+    let place = if runs { fields::directory(input) } else { None };
     let mut todo = vec![input];
     let mut count = 0;
     while let Some(json) = todo.pop() {
@@ -435,6 +439,7 @@ fn leaves(out: &mut Emitter, input: &Json, writes: bool) {
             return;
         }
         match json {
+            _ if place.is_some_and(|place| std::ptr::eq(place, json)) => {}
             Json::Array(items) => todo.extend(items.iter().rev()),
             Json::Object(map) => todo.extend(map.values().rev()),
             Json::String(text) => {

@@ -350,8 +350,8 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
         push(&text, None, None);
     }
     for (i, (offset, letter)) in letters.iter().enumerate() {
-        if letters.len() > 64 && text[1..*offset].contains(*letter) {
-            // Nobody writes such a bundle in earnest: each letter is told once.
+        if text[1..*offset].contains(*letter) {
+            // `-vvv` says one thing: each letter is told once, so that a bundle of thousands costs nothing.
             continue;
         }
         let name = format!("{sign}{letter}");

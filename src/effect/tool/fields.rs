@@ -240,7 +240,8 @@ pub fn changes(out: &mut Emitter, name: &str, input: &Json, reads: bool) {
         && leaves.iter().any(|leaf| leaf.keys == ["command"] && leaf.text == "view");
     for leaf in &leaves {
         let key = leaf.keys.first().map(|key| key.to_ascii_lowercase()).unwrap_or_default();
-        if OPERATIONS.contains(&key.as_str()) && leaf.text.len() < 32 {
+        let line = key == "command" && leaf.text.len() > limits::OPERATION;
+        if OPERATIONS.contains(&key.as_str()) && !line {
             deed = deed.or(Deed::of(&words(leaf.text)));
         }
     }
@@ -310,11 +311,11 @@ pub fn ends_guard(name: &str, input: &Json) -> bool {
     let words = words(&name.replace("__", "_"));
     any(&words, ENDS)
         && any(&words, PROCESSES)
-        && leaves(input).iter().any(|leaf| leaf.text.len() < 256 && leaf.text.contains(guard::NAME))
+        && leaves(input).iter().any(|leaf| leaf.text.contains(guard::NAME))
 }
 
-/// Where the fields say that a command runs.
-pub fn directory(input: &Json, home: &str) -> Option<String> {
+/// The field that says where a command runs.
+pub fn directory(input: &Json) -> Option<&Json> {
     let names = [
         "cwd",
         "workdir",
@@ -326,8 +327,7 @@ pub fn directory(input: &Json, home: &str) -> Option<String> {
     ];
     let map = input.as_object()?;
     let holds = |key: &str| names.contains(&key.to_ascii_lowercase().as_str());
-    let text = map.iter().find(|(key, _)| holds(key))?.1.as_str()?;
-    Some(located(text, home))
+    map.iter().find(|(key, value)| holds(key) && value.is_string()).map(|(_, value)| value)
 }
 
 fn change(out: &mut Emitter, word: Word, file: &str, extent: Extent) {
