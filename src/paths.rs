@@ -52,6 +52,16 @@ impl Paths {
         })
     }
 
+    /// The places below a home, whatever this user's are: a world for tests.
+    pub fn below(home: PathBuf) -> Paths {
+        Paths {
+            managed: home.join("managed.toml"),
+            config: home.join(".config/hookctl"),
+            state: home.join(".local/state/hookctl"),
+            home,
+        }
+    }
+
     /// Is the home what HOME says, and not what the system knows of the account?
     pub fn home_is_set(&self) -> bool {
         env::path(env::HOME).is_some_and(|home| home == self.home)

@@ -119,13 +119,7 @@ fn config(text: &str) -> Config {
 }
 
 fn paths() -> Paths {
-    let home = PathBuf::from("/home/dev");
-    Paths {
-        managed: home.join("managed.toml"),
-        config: home.join(".config/hookctl"),
-        state: home.join(".local/state/hookctl"),
-        home,
-    }
+    Paths::below(PathBuf::from("/home/dev"))
 }
 
 /// What becomes of the line under that config.

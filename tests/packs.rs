@@ -33,13 +33,7 @@ fn run(path: &Path, ships: bool) -> datatest_stable::Result<()> {
         false => Config::alone(Source::of(Layer::User, path.to_path_buf(), text.clone())),
     };
     wrong.extend(config.broken.iter().map(|(_, why)| why.clone()));
-    let home = PathBuf::from("/home/dev");
-    let paths = Paths {
-        managed: home.join("managed.toml"),
-        config: home.join(".config/hookctl"),
-        state: home.join(".local/state/hookctl"),
-        home,
-    };
+    let paths = Paths::below(PathBuf::from("/home/dev"));
     let ground = Ground::new(&paths, &config, &paths.home.join("project"), None);
     for case in &read.cases {
         let found = ground.run(case);

@@ -41,12 +41,7 @@ struct Place {
 fn place() -> Place {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path().canonicalize().unwrap();
-    let paths = Paths {
-        managed: home.join("managed.toml"),
-        config: home.join("config"),
-        state: home.join("state"),
-        home: home.clone(),
-    };
+    let paths = Paths::below(home.clone());
     Place { _dir: dir, paths, file: home.join(".claude/settings.json") }
 }
 

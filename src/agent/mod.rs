@@ -59,6 +59,24 @@ pub struct EventSpec {
     pub by_default: bool,
 }
 
+impl EventSpec {
+    /// An event that takes no key but the common ones and stops nothing.
+    pub const fn plain(kind: Kind, input: &'static str, output: &'static str) -> EventSpec {
+        EventSpec {
+            kind,
+            input,
+            output,
+            verbs: &[],
+            rewrite: false,
+            replace: false,
+            context: false,
+            matched: None,
+            timeout: 60,
+            by_default: false,
+        }
+    }
+}
+
 /// One coding agent: everything hookctl knows of it.
 pub trait Agent: Sync {
     /// The word of `--agent` and of the `agent` condition.

@@ -58,18 +58,7 @@ const PARTS: &[&str] = &["args", "arguments", "argv", "env", "executable", "prog
 const VERBS: &[Verb] = &[Verb::Halt, Verb::Deny, Verb::Defer, Verb::Ask];
 
 const fn spec(kind: Kind, verbs: &'static [Verb]) -> EventSpec {
-    EventSpec {
-        kind,
-        input: "",
-        output: "exit status 2 stops the call",
-        verbs,
-        rewrite: false,
-        replace: false,
-        context: false,
-        matched: None,
-        timeout: 60,
-        by_default: false,
-    }
+    EventSpec { verbs, ..EventSpec::plain(kind, "", "exit status 2 stops the call") }
 }
 
 /// What is done for a call, whoever makes it.

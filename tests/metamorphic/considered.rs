@@ -156,13 +156,7 @@ fn lines() -> Vec<Line> {
 
 #[test]
 fn an_allow_changes_no_stop_and_what_matched_is_the_verdict() {
-    let home = PathBuf::from(HOME);
-    let paths = Paths {
-        managed: home.join("managed.toml"),
-        config: home.join(".config/hookctl"),
-        state: home.join(".local/state/hookctl"),
-        home,
-    };
+    let paths = Paths::below(PathBuf::from(HOME));
     let project = paths.home.join("project");
     let configs: Vec<Config> = FILES
         .iter()

@@ -98,13 +98,7 @@ fn ground(cwd: Option<&str>) -> Place {
 
 /// Every command in the packs' tests that is stopped; with `check`, judged as `hookctl test` does as well.
 fn dangerous(judge: &Judge, check: bool) -> Vec<Dangerous> {
-    let home = PathBuf::from(HOME);
-    let paths = Paths {
-        managed: home.join("managed.toml"),
-        config: home.join(".config/hookctl"),
-        state: home.join(".local/state/hookctl"),
-        home,
-    };
+    let paths = Paths::below(PathBuf::from(HOME));
     let mut found = Vec::new();
     for dir in ["tests/packs", "config/packs"] {
         let mut files: Vec<PathBuf> =

@@ -14,25 +14,9 @@ pub const COMMON_INPUT: &str = "session_id, transcript_path, cwd, hook_event_nam
 pub const COMMON_OUTPUT: &str =
     "continue, stopReason, suppressOutput, systemMessage, terminalSequence";
 
-/// An event that takes the common keys only and stops nothing.
-const fn plain(kind: Kind, input: &'static str, output: &'static str) -> EventSpec {
-    EventSpec {
-        kind,
-        input,
-        output,
-        verbs: &[],
-        rewrite: false,
-        replace: false,
-        context: false,
-        matched: None,
-        timeout: 60,
-        by_default: false,
-    }
-}
-
 /// An event that takes `additionalContext`.
 const fn telling(kind: Kind, input: &'static str, output: &'static str) -> EventSpec {
-    EventSpec { context: true, ..plain(kind, input, output) }
+    EventSpec { context: true, ..EventSpec::plain(kind, input, output) }
 }
 
 /// An event whose `decision: "block"` and `continue: false` were both seen to act.
@@ -67,7 +51,7 @@ pub static EVENTS: &[EventSpec] = &[
         matched: Some("tool_name"),
         timeout: LONG,
         by_default: true,
-        ..plain(
+        ..EventSpec::plain(
             Kind::PermissionRequest,
             "tool_name, tool_input, permission_suggestions[]?, mcp_server? (no tool_use_id)",
             "decision {behavior: allow, updatedInput?} or {behavior: deny, message, interrupt?}; \
@@ -76,7 +60,7 @@ pub static EVENTS: &[EventSpec] = &[
     },
     EventSpec {
         matched: Some("tool_name"),
-        ..plain(
+        ..EventSpec::plain(
             Kind::PermissionDenied,
             "tool_name, tool_input, tool_use_id, reason",
             "retry (not written by hookctl)",
@@ -149,7 +133,7 @@ pub static EVENTS: &[EventSpec] = &[
         // The client's budget is 1.5 s for all hooks unless an entry names more.
         timeout: 5,
         by_default: true,
-        ..plain(
+        ..EventSpec::plain(
             Kind::SessionEnd,
             "reason clear|resume|logout|prompt_input_exit|other",
             "common keys only; cannot be blocked",
@@ -188,7 +172,7 @@ pub static EVENTS: &[EventSpec] = &[
     },
     EventSpec {
         matched: Some("error"),
-        ..plain(
+        ..EventSpec::plain(
             Kind::StopFailure,
             "error, error_details?, last_assistant_message?",
             "common keys only; in print mode the client exits before the hook ends",
@@ -215,7 +199,7 @@ pub static EVENTS: &[EventSpec] = &[
     },
     EventSpec {
         matched: Some("trigger"),
-        ..plain(
+        ..EventSpec::plain(
             Kind::PostCompact,
             "trigger manual|auto, compact_summary",
             "common keys only; cannot be blocked",
@@ -232,7 +216,7 @@ pub static EVENTS: &[EventSpec] = &[
     },
     EventSpec {
         verbs: REFUSE,
-        ..plain(
+        ..EventSpec::plain(
             Kind::TaskCreated,
             "task_id, task_subject, task_description?, teammate_name?",
             "exit 2 + stderr refuses the task",
@@ -240,7 +224,7 @@ pub static EVENTS: &[EventSpec] = &[
     },
     EventSpec {
         verbs: REFUSE,
-        ..plain(
+        ..EventSpec::plain(
             Kind::TaskCompleted,
             "task_id, task_subject, task_description?, teammate_name?",
             "exit 2 + stderr refuses the completion",
@@ -248,13 +232,13 @@ pub static EVENTS: &[EventSpec] = &[
     },
     EventSpec {
         verbs: REFUSE,
-        ..plain(
+        ..EventSpec::plain(
             Kind::TeammateIdle,
             "teammate_name, team_name",
             "exit 2 + stderr makes the teammate go on",
         )
     },
-    plain(
+    EventSpec::plain(
         Kind::CwdChanged,
         "old_cwd, new_cwd",
         "watchPaths (not written by hookctl); cannot be blocked; has an env file",
@@ -262,7 +246,7 @@ pub static EVENTS: &[EventSpec] = &[
     EventSpec {
         // The client matches on the file's name without its directory.
         matched: Some("file_path"),
-        ..plain(
+        ..EventSpec::plain(
             Kind::FileChanged,
             "file_path, event change|...",
             "watchPaths (not written by hookctl); cannot be blocked; has an env file",
@@ -270,13 +254,17 @@ pub static EVENTS: &[EventSpec] = &[
     },
     EventSpec {
         matched: Some("source"),
-        ..plain(Kind::DirectoryAdded, "directory, source", "common keys only; cannot be blocked")
+        ..EventSpec::plain(
+            Kind::DirectoryAdded,
+            "directory, source",
+            "common keys only; cannot be blocked",
+        )
     },
     EventSpec {
         verbs: REFUSE,
         matched: Some("source"),
         by_default: true,
-        ..plain(
+        ..EventSpec::plain(
             Kind::ConfigChange,
             "source user_settings|project_settings|..., file_path?",
             "exit 2 + stderr refuses the change for the session",
@@ -284,21 +272,21 @@ pub static EVENTS: &[EventSpec] = &[
     },
     EventSpec {
         matched: Some("load_reason"),
-        ..plain(
+        ..EventSpec::plain(
             Kind::InstructionsLoaded,
             "file_path, memory_type, load_reason, parent_file_path?",
             "common keys only; cannot be blocked",
         )
     },
-    plain(
+    EventSpec::plain(
         Kind::WorktreeCreate,
         "name",
         "stdout is the worktree's path: hookctl prints nothing, so do not register it here",
     ),
-    plain(Kind::WorktreeRemove, "worktree_path", "common keys only; cannot be blocked"),
+    EventSpec::plain(Kind::WorktreeRemove, "worktree_path", "common keys only; cannot be blocked"),
     EventSpec {
         matched: Some("mcp_server_name"),
-        ..plain(
+        ..EventSpec::plain(
             Kind::Elicitation,
             "mcp_server_name, message, mode, requested_schema",
             "action, content (not written by hookctl: the question is the user's)",
@@ -306,7 +294,7 @@ pub static EVENTS: &[EventSpec] = &[
     },
     EventSpec {
         matched: Some("mcp_server_name"),
-        ..plain(
+        ..EventSpec::plain(
             Kind::ElicitationResult,
             "mcp_server_name, mode, action, content?",
             "action, content (not written by hookctl)",
@@ -315,7 +303,7 @@ pub static EVENTS: &[EventSpec] = &[
     EventSpec {
         verbs: &[Deny, Ask, Allow],
         matched: Some("to_model"),
-        ..plain(
+        ..EventSpec::plain(
             Kind::PreModelSwitch,
             "from_model, to_model, requested_model, source, context_tokens, prompt_cache_warm, \
              cache_ttl, estimated_cache_write_usd, pricing",
@@ -331,7 +319,7 @@ pub static EVENTS: &[EventSpec] = &[
             "additionalContext; cannot be blocked",
         )
     },
-    plain(
+    EventSpec::plain(
         Kind::MessageDisplay,
         "turn_id, message_id, index, final, delta",
         "displayContent (not written by hookctl); a process per batch of text",
