@@ -8,6 +8,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use crate::agent::{self, Agent, Output};
 use crate::config::Config;
 use crate::effect::{self, Place};
@@ -18,7 +20,10 @@ use crate::once;
 use crate::paths::{self, Paths};
 use crate::pause;
 use crate::payload;
+use crate::remote::Request;
 use crate::remote::told::Told;
+use crate::rule::Layer;
+use crate::rule::file::Remote;
 use crate::rule::file::server::{self, Typed};
 use crate::rule::path::Bases;
 use crate::rule::shipped;
@@ -248,12 +253,34 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
     judgement.notes.append(&mut config.notes);
     warn_once(&config, &event, &paths, &mut judgement);
     let output = agent.render(&event, &judgement.answer);
-    let told = Told::of(&event, &judgement, &config, &world);
+    let told = told(&event, &judgement, &config, &world);
     let line = journal_line(agent, &event, judgement, world.paused, start);
     let journal = Some((paths.journal(), config.journal.clone()));
     // The process ends soon: taking all of this apart would only cost time.
     std::mem::forget((event, analysis, config, bases));
     Handled { output, line, journal, told, unread: None }
+}
+
+/// What servers are told of the verdict; None where none is to be told.
+fn told(event: &Event, judgement: &Judgement, config: &Config, world: &World<'_>) -> Option<Told> {
+    if judgement.told.is_empty() {
+        return None;
+    }
+    let wanted = |(_, remote): &(Layer, &Remote)| judgement.told.contains(&remote.name);
+    let remotes = config.remotes().filter(wanted).map(|(layer, remote)| (layer, remote.clone()));
+    let mut mark = json!({ "verdict": judgement.answer.verb.map_or("silent", Verb::name) });
+    if judgement.answer.verb.is_some() {
+        mark["rule"] = judgement.rule.as_str().into();
+        mark["reason"] = text::visible(&journal::clean(&judgement.answer.reason)).into();
+    }
+    if world.paused {
+        mark["paused"] = true.into();
+    }
+    let bytes = world.stdin.to_vec();
+    let request = Request::new(event.clone(), bytes, world.deadline, world.paths);
+    let request = Request { mark: Some(mark), ..request };
+    let root = PathBuf::from(&world.place.project);
+    Some(Told::new(request, remotes.collect(), root, world.paths.clone()))
 }
 
 const NOTHING: &str = "no event on stdin; pipe an event's JSON into `hookctl hook`, \

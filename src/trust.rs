@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::files::{self, Refusal};
+use crate::glob;
 use crate::limits;
 use crate::rule::file::RuleFile;
-use crate::rule::glob;
 
 mod pins;
 

@@ -358,3 +358,83 @@ fn s3_59_ci_runs_unit_process_and_client_tests() {
         assert!(ci.contains(word), ".ci/run lacks {word}");
     }
 }
+
+/// The modules of the crate that a file names, behind `crate::`.
+fn used(text: &str) -> BTreeSet<String> {
+    let code: String = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    let word = |text: &str| -> String {
+        text.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect()
+    };
+    let mut out = BTreeSet::new();
+    for (at, start) in code.match_indices("crate::") {
+        let rest = &code[at + start.len()..];
+        match rest.strip_prefix('{') {
+            None => {
+                out.insert(word(rest));
+            }
+            Some(list) => {
+                // The names that stand right below the crate.
+                let mut depth = 0;
+                let mut begins = true;
+                for (at, c) in list.char_indices() {
+                    match c {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => begins = true,
+                        c if begins && depth == 0 && !c.is_whitespace() => {
+                            out.insert(word(&list[at..]));
+                            begins = false;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    out.remove("");
+    out
+}
+
+#[test]
+fn modules_use_only_layers_above_them() {
+    assert_eq!(
+        used("use crate::a::{b, c};\nuse crate::{d, e::{f, g}, h};\n// crate::i\nx(crate::j::k)"),
+        ["a", "d", "e", "h", "j"].map(String::from).into()
+    );
+    let text = read("docs/architecture.md");
+    let list = text.split("\n## Layers\n").nth(1).and_then(|text| text.split("\n## ").next());
+    let layers: Vec<BTreeSet<&str>> = list
+        .expect("a section `Layers`")
+        .lines()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+        .map(|line| line.split('`').skip(1).step_by(2).collect())
+        .collect();
+    let layer = |name: &str| layers.iter().position(|layer| layer.contains(name));
+    let mut wrong = Vec::new();
+    for path in files("src", &["rs"]) {
+        let inside = path.strip_prefix(root().join("src")).unwrap();
+        let first = inside.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
+        let name = first.trim_end_matches(".rs");
+        let tests = inside.ends_with("tests.rs") || inside.iter().any(|part| part == "tests");
+        if name == "lib" || tests {
+            continue;
+        }
+        let Some(own) = layer(name) else {
+            wrong.push(format!("{name} stands in no layer"));
+            continue;
+        };
+        let text = fs::read_to_string(&path).unwrap();
+        let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        for other in used(text).iter().filter(|other| *other != name) {
+            if layer(other).is_none_or(|other| other >= own) && layer(other).is_some() {
+                wrong.push(format!("{} uses {other}", inside.display()));
+            }
+        }
+    }
+    assert!(layers.len() > 8 && wrong.is_empty(), "{} layers: {wrong:#?}", layers.len());
+}

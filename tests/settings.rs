@@ -7,12 +7,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hookctl::event::Kind;
+use hookctl::json;
 use hookctl::paths::Paths;
 use hookctl::settings::edit::Doc;
 use hookctl::settings::hooks::{self, Wanted};
 use hookctl::settings::others::{self, Program};
 use hookctl::settings::survey;
-use hookctl::settings::{self, Error, Mode, Outcome, json};
+use hookctl::settings::{self, Error, Mode, Outcome};
 use proptest::prelude::*;
 
 const MODE: Mode = Mode { dry_run: false, may_loosen: true };

@@ -3,7 +3,7 @@
 
 use hookctl::effect::Extent;
 use hookctl::effect::path::{Resolver, has_glob, join, normalise, split};
-use hookctl::rule::glob;
+use hookctl::glob;
 use hookctl_fuzz::{MOST, path_is_normal, timed};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

@@ -12,8 +12,8 @@ use super::path::{self, split};
 use super::value::{Emitter, Spot, Value};
 use super::{Effect, Extent, Grade, Place, Source, SubCommand, Target, Word, look};
 use crate::files;
+use crate::glob;
 use crate::limits::{self, Cap};
-use crate::rule::glob;
 
 /// The program's own name.
 pub const NAME: &str = "hookctl";

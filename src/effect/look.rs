@@ -7,8 +7,8 @@ use std::fs;
 use std::io::ErrorKind;
 
 use super::{Extent, Target, path};
+use crate::glob;
 use crate::limits;
-use crate::rule::glob;
 
 /// The files that a glob names now; None where that cannot be told.
 pub fn named(target: &Target) -> Option<Vec<Target>> {

@@ -4,7 +4,7 @@
 //! program in general, does not speak of it.
 
 use crate::effect::path::split;
-use crate::rule::glob;
+use crate::glob;
 
 /// Parts of the names of variables and settings whose values nobody wants to see printed.
 const PARTS: &[&str] = &[

@@ -208,7 +208,7 @@ fn mcp(out: &mut Emitter, name: &str, input: &Json) {
         .place
         .programs
         .iter()
-        .find(|p| p.name.starts_with("mcp__") && crate::rule::glob::matches(p.name, name));
+        .find(|p| p.name.starts_with("mcp__") && crate::glob::matches(p.name, name));
     let Some(program) = known else {
         let from = out.analysis.effects.len();
         statement(out, name, input);

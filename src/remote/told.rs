@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::breaker::Breaker;
 use super::bridge::{Fault, Flags};
@@ -15,7 +15,6 @@ use super::{Request, first, key, privacy, sender};
 use crate::config::Config;
 use crate::event::{Event, Kind};
 use crate::journal;
-use crate::judge::{Judgement, World};
 use crate::once::{self, Claim};
 use crate::paths::{self, Paths};
 use crate::payload;
@@ -23,8 +22,6 @@ use crate::rule::Layer;
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Dialect;
 use crate::stdin::{End, Input};
-use crate::text;
-use crate::verdict::Verb;
 
 /// How long the second registration of hookctl waits for the first to have told the servers.
 const SECOND: Duration = Duration::from_secs(2);
@@ -42,36 +39,14 @@ pub struct Told {
 }
 
 impl Told {
-    /// None where nobody is to be told.
-    pub fn of(
-        event: &Event,
-        judgement: &Judgement,
-        config: &Config,
-        world: &World<'_>,
-    ) -> Option<Told> {
-        if judgement.told.is_empty() {
-            return None;
-        }
-        let wanted = |(_, remote): &(Layer, &Remote)| judgement.told.contains(&remote.name);
-        let remotes =
-            config.remotes().filter(wanted).map(|(layer, remote)| (layer, remote.clone()));
-        let mut mark = json!({ "verdict": judgement.answer.verb.map_or("silent", Verb::name) });
-        if judgement.answer.verb.is_some() {
-            mark["rule"] = judgement.rule.as_str().into();
-            mark["reason"] = text::visible(&journal::clean(&judgement.answer.reason)).into();
-        }
-        if world.paused {
-            mark["paused"] = true.into();
-        }
-        let bytes = world.stdin.to_vec();
-        let request = Request::new(event.clone(), bytes, world.deadline, world.paths);
-        Some(Told {
-            request: Request { mark: Some(mark), ..request },
-            remotes: remotes.collect(),
-            root: PathBuf::from(&world.place.project),
-            paths: world.paths.clone(),
-            unread: None,
-        })
+    /// An event that was judged, and the servers that are told of it.
+    pub fn new(
+        request: Request,
+        remotes: Vec<(Layer, Remote)>,
+        root: PathBuf,
+        paths: Paths,
+    ) -> Told {
+        Told { request, remotes, root, paths, unread: None }
     }
 
     /// What bridges get of what came in and cannot be judged, an event of that kind if it tells that;

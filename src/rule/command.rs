@@ -9,8 +9,8 @@ use crate::effect::{Arg, Opt, SubCommand};
 use crate::limits;
 
 use super::Truth;
-use super::glob;
 use super::path::{self, Bases, PathPattern};
+use crate::glob;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Item {

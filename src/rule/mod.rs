@@ -20,7 +20,6 @@ pub mod concern;
 pub mod condition;
 pub mod fault;
 pub mod file;
-pub mod glob;
 pub mod index;
 pub mod needle;
 pub mod path;

@@ -17,8 +17,8 @@ mod oracle;
 
 use self::component::{below, hidden, is_glob_of, overlap, reach, split, split_glob};
 use super::Truth;
-use super::glob;
 use super::needle::needle;
+use crate::glob;
 
 /// Does letter case matter in file names here?
 pub const FOLD: bool = cfg!(any(target_os = "macos", windows));

@@ -208,7 +208,7 @@ impl<'t> Reader<'t> {
 
     /// Globs over names.
     pub fn names(&mut self, value: &Spanned<DeValue<'_>>, matcher: bool) -> Vec<Name> {
-        self.each(value, "bad-glob", |text| match super::glob::fault(text) {
+        self.each(value, "bad-glob", |text| match crate::glob::fault(text) {
             Some(why) if !matcher => Err(why.to_string()),
             _ => Ok(Name::parse(text, matcher)),
         })

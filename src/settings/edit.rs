@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::json::{self, Fault, Node};
+use crate::json::{self, Fault, Node};
 
 /// The way to a value: the index of the child at each level, from the root.
 pub type Path = Vec<usize>;

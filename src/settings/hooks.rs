@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::edit::Doc;
-use super::json::{Fault, Node};
 use super::survey::{Own, Role, survey};
 use crate::event::Kind;
+use crate::json::{Fault, Node};
 use crate::rule::file::server::{self, Typed};
 
 /// The name that own entries are known by.

@@ -11,15 +11,14 @@ use std::path::{Path, PathBuf};
 pub mod edit;
 pub mod file;
 pub mod hooks;
-pub mod json;
 pub mod others;
 pub mod record;
 pub mod survey;
 
+use crate::json::Fault;
 use edit::Doc;
 use file::{Lock, Target};
 use hooks::{Change, Wanted};
-use json::Fault;
 use others::Program;
 use record::{Record, Records};
 use survey::{Role, Survey, survey};

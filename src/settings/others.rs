@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::edit::{Doc, Path};
 use super::hooks::{self, Change};
-use super::json::{Fault, Node};
 use super::survey::{self, survey};
 use crate::event::Kind;
+use crate::json::{Fault, Node};
 use crate::rule::file::remote::Dialect;
 
 /// A hook program of somebody else.

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::edit::{Doc, Path};
 use super::hooks::PROGRAM;
-use super::json::{Fault, Node};
 use super::others::{self, Program};
 use crate::event::Kind;
 use crate::hook::Options;
+use crate::json::{Fault, Node};
 use crate::remote::bridge::agent_of;
 use crate::rule::file::server::Typed;
 

@@ -7,8 +7,9 @@ use super::{Entry, Listing, hash_of, listing_of};
 use crate::act;
 use crate::effect::{self, Analysis, Extent, Grade, Place, Source, SubCommand, Target, Word};
 use crate::env;
+use crate::glob;
 use crate::rule::file::RuleFile;
-use crate::rule::{Command, Text, glob};
+use crate::rule::{Command, Text};
 
 /// Programs that run the file that they are given first.
 const RUNNERS: &[&str] = &[

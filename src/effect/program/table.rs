@@ -5,7 +5,7 @@
 
 use super::packed;
 use crate::effect::Word;
-use crate::rule::glob;
+use crate::glob;
 
 macro_rules! roles {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {

@@ -10,8 +10,8 @@ use serde_json::Value as Json;
 
 use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word, look, path};
+use crate::glob;
 use crate::limits;
-use crate::rule::glob;
 
 /// What the client itself leaves out.
 const VERSIONS: &[&str] = &[".git", ".svn", ".hg", ".bzr", ".jj", ".sl"];

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::glob;
 use crate::limits;
-use crate::rule::{Regex, glob};
+use crate::rule::Regex;
 
 /// A test of one field of a JSON value.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,8 @@
 //! Globs over names: tools, agents, hosts, fields of the payload.
 
 use crate::effect::host::is_local;
-use crate::rule::{Regex, glob};
+use crate::glob;
+use crate::rule::Regex;
 
 /// A glob over a name; `!x` in a list excludes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use super::Subject;
 use super::name::Name;
 use crate::effect::{Effect, Grade, Word};
+use crate::glob;
 use crate::rule::Truth;
 use crate::rule::command::CommandPattern;
-use crate::rule::glob;
 use crate::rule::path::PathPattern;
 
 /// One line of Claude Code's permission syntax.

@@ -10,9 +10,9 @@ use toml::de::{DeArray, DeTable, DeValue};
 use super::RuleFile;
 use super::remote::{Dialect, REMOTE_KEYS, Remote, read_key};
 use crate::event::{Kind, KindSet};
+use crate::json::{self, Data, Node};
 use crate::rule::fault::Gravity;
 use crate::rule::reader::Reader;
-use crate::settings::json::{self, Data, Node};
 
 /// The name of the server that these settings are about.
 pub const NAME: &str = "server";

@@ -2,8 +2,9 @@
 
 use super::{FOLD, Part};
 use crate::effect::Extent;
+use crate::glob;
 use crate::limits;
-use crate::rule::{Truth, glob};
+use crate::rule::Truth;
 
 pub(super) fn split(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty()).collect()

@@ -14,7 +14,7 @@ use super::super::table::{Program, Role, mark};
 use crate::effect::path::{self, split};
 use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word, secret};
-use crate::rule::glob;
+use crate::glob;
 
 const DISCARD: Word = Word::Named("git.discard");
 const BYPASS: Word = Word::Named("git.bypass");

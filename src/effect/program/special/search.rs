@@ -12,8 +12,8 @@ use crate::effect::Extent;
 use crate::effect::guard;
 use crate::effect::path::split;
 use crate::effect::value::{Emitter, Spot, Value};
+use crate::glob;
 use crate::limits::{self, Cap};
-use crate::rule::glob;
 
 /// Tests on the whole path.
 const PATH_TESTS: &[&str] = &["-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"];

@@ -7,8 +7,8 @@ use crate::effect::guard;
 use crate::effect::path::{join, normalise, split};
 use crate::effect::program::special;
 use crate::effect::value::{Printer, Spot, Value};
+use crate::glob;
 use crate::limits::Cap;
-use crate::rule::glob;
 
 /// Arguments as text; what is not known is empty.
 fn texts(args: &[Value]) -> Vec<String> {

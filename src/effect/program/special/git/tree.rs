@@ -5,8 +5,8 @@ use std::time::UNIX_EPOCH;
 
 use crate::effect::path::join;
 use crate::effect::value::Emitter;
+use crate::glob;
 use crate::limits::Cap;
-use crate::rule::glob;
 
 /// How long the head of an entry is, and where in it the time and the size stand.
 const HEAD: usize = 62;
