@@ -1,7 +1,8 @@
 //! The circuit breaker: a server that was down for one event is not waited for at the next.
 //!
 //! One small file per server in the state directory. While it is there, events get the failure
-//! answer at once; every half minute one of them tries the server again.
+//! answer at once; every half minute one of them tries the server again. A server that is asked has a
+//! second one for what it is told: that it does not take that says nothing about questions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,9 +48,18 @@ pub struct Breaker {
 impl Breaker {
     /// Of that server, wherever it was configured: the same name may mean another elsewhere.
     pub fn of(state: &Path, remote: &Remote) -> Breaker {
+        Breaker::named(state, remote, "")
+    }
+
+    /// The one for what it is told.
+    pub fn told(state: &Path, remote: &Remote) -> Breaker {
+        Breaker::named(state, remote, if remote.dialect.decides() { "-told" } else { "" })
+    }
+
+    fn named(state: &Path, remote: &Remote, end: &str) -> Breaker {
         let urls: Vec<&str> = remote.urls.iter().map(|url| url.text.as_str()).collect();
         let hash = &trust::hash(urls.join(" ").as_bytes())[..8];
-        Breaker { path: state.join(format!("remote-{}-{hash}.json", remote.name)) }
+        Breaker { path: state.join(format!("remote-{}-{hash}{end}.json", remote.name)) }
     }
 
     /// What is known of it; None = nothing is wrong. A file that cannot be read says nothing.
@@ -81,9 +91,9 @@ impl Breaker {
         self.write(&Note { since, tried: now, cause: cause.into() });
     }
 
-    /// It answered.
-    pub fn close(&self) {
-        let _ = fs::remove_file(&self.path);
+    /// It answered: had it been down?
+    pub fn close(&self) -> bool {
+        fs::remove_file(&self.path).is_ok()
     }
 
     fn write(&self, note: &Note) {
@@ -125,7 +135,7 @@ mod tests {
         let since = note.since;
         breaker.open("HTTP 503");
         assert_eq!(breaker.note().unwrap().since, since);
-        breaker.close();
+        assert!(breaker.close() && !breaker.close());
         assert_eq!(breaker.look(), State::Closed);
     }
 }

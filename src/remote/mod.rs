@@ -419,7 +419,10 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
     let mut question = None;
     let (outcome, down) = match call.run(&mut attempts, &mut endpoint) {
         Ok(said) => {
-            breaker.close();
+            // Who is there again is told again as well.
+            if breaker.close() {
+                Breaker::told(&paths.state, remote).close();
+            }
             question = noted.map(|id| Question { id, waited: said.waited.as_millis() as u64 });
             (Ok(said.body), None)
         }

@@ -241,7 +241,7 @@ impl<'a> Run<'a> {
                 }
             };
         }
-        let breaker = Breaker::of(&self.paths.state, remote);
+        let breaker = Breaker::told(&self.paths.state, remote);
         if !self.looked && !self.human {
             match breaker.look() {
                 State::Closed => {}
@@ -309,10 +309,7 @@ impl<'a> Run<'a> {
                 Ok(())
             }
             Err(failure) => {
-                // Whom events ask is down only if asking would fail as well.
-                if failure.down || !remote.dialect.decides() {
-                    breaker.open(&failure.cause);
-                }
+                breaker.open(&failure.cause);
                 Err(failure.cause)
             }
         }

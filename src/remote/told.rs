@@ -83,9 +83,11 @@ impl Told {
         let mut send = false;
         let event = &self.request.event.name;
         for (layer, remote) in &self.remotes {
-            let breaker = Breaker::of(&self.paths.state, remote);
+            let state = &self.paths.state;
+            let down =
+                || Breaker::told(state, remote).pauses() || Breaker::of(state, remote).pauses();
             // Later is too late.
-            if remote.dialect.is_live() && breaker.pauses() {
+            if remote.dialect.is_live() && down() {
                 continue;
             }
             let bytes = self.unread.as_ref().map_or(&self.request.bytes, |input| &input.bytes);
@@ -107,7 +109,7 @@ impl Told {
             let outcome = if cause.starts_with("not") { "failed" } else { "queued" };
             // While it is down or somebody sends already, nobody need start. What a bridge does not take
             // has its own file to go to.
-            let pauses = || !bridge && breaker.pauses();
+            let pauses = || !bridge && down();
             let due = || !pauses() && spool.is_idle();
             send |= outcome == "queued" && due();
             line.remotes.push(journal::Remote {

@@ -109,8 +109,9 @@ impl Call<'_> {
                 // Neither a server that was given less than its time is down, nor one whose human
                 // does not answer, nor one that says what is wrong.
                 let cut = timeout < self.remote.timeout && start.elapsed() >= timeout;
-                let human = self.remote.human && last.sent && self.told.is_none();
-                down &= last.again && !last.up && !cut && !human;
+                let asks = self.told.is_none();
+                let human = self.remote.human && last.sent && asks;
+                down &= last.again && !(asks && last.up) && !cut && !human;
                 if human {
                     return Err(last);
                 }
@@ -194,9 +195,9 @@ pub fn judge_status(name: Dialect, answer: &Answer) -> Result<String, Failure> {
         300..=399 => Err(Failure::new(format!("redirect (HTTP {status})"), false, true)),
         408 | 425 | 429 | 500..=599 => Err(Failure {
             after: answer.after,
-            // An error about this one event: else one call that upsets a server would keep it from
-            // seeing the next ones.
-            up: hint.is_some() || status == 500,
+            // An error about this one event: else one call that upsets a server, or one too many, would
+            // keep it from seeing the next ones.
+            up: hint.is_some() || matches!(status, 429 | 500),
             ..Failure::new(cause, true, true)
         }),
         400 | 413 | 415 | 422 => Err(Failure { refused: true, ..Failure::new(cause, false, true) }),

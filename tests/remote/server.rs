@@ -47,6 +47,21 @@ pub enum Play {
     Raw(&'static [u8]),
     /// What it thinks of the body; None = it never answers.
     Think(Thought),
+    /// What is played for that head and body.
+    By(Choice),
+}
+
+/// Which play a request gets.
+pub type Choice = Arc<dyn Fn(&str, &Value) -> Play + Send + Sync>;
+
+/// What is asked gets the one, what is told, and all else, the other: of cdev, or of who marks it.
+pub fn asked_or(asked: Play, told: Play) -> Play {
+    Play::By(Arc::new(move |head: &str, body: &Value| {
+        let marked =
+            [&body["hookctl"], &body["data"]["hookctl"]].iter().any(|mark| !mark.is_null());
+        let path = !head.contains("/api/hooks/") || head.contains("/permission-request ");
+        if path && !marked { asked.clone() } else { told.clone() }
+    }))
 }
 
 /// What a server answers to a body, however long that takes it.
@@ -228,6 +243,10 @@ fn serve(stream: &mut dyn Stream, play: Play, log: &Mutex<Vec<Seen>>) {
     }
     let (head, body) = request(stream);
     let asked = serde_json::from_slice(&body).unwrap_or_default();
+    let play = match play {
+        Play::By(choose) => choose(&head, &asked),
+        other => other,
+    };
     note(head, body);
     match play {
         Play::Think(thought) => match thought(&asked) {

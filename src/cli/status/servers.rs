@@ -30,6 +30,9 @@ pub(super) struct Server {
     /// It is asked all the same.
     #[serde(skip)]
     at_once: bool,
+    /// Why a server that is asked is told nothing for now.
+    #[serde(skip)]
+    told: Option<String>,
 }
 
 impl Server {
@@ -52,7 +55,10 @@ impl Server {
             1 => " (1 message waits: hookctl flush)".into(),
             n => format!(" ({n} messages wait: hookctl flush)"),
         };
-        visible(&format!("{}: {states}{breaker}{waiting}", self.name))
+        let told = self.told.as_ref();
+        let told = told.map(|why| format!(" (not told of events for now: {why})"));
+        let told = told.unwrap_or_default();
+        visible(&format!("{}: {states}{breaker}{told}{waiting}", self.name))
     }
 }
 
@@ -65,7 +71,9 @@ pub(super) fn servers(context: &Context, config: &Config, offline: bool) -> Vec<
     }
     .into_iter();
     let server = |remote: &&Remote| {
-        let note = Breaker::of(&context.paths.state, remote).note();
+        let state = &context.paths.state;
+        let note = Breaker::of(state, remote).note();
+        let told = Breaker::told(state, remote).note().filter(|_| remote.dialect.decides());
         let addresses = looked.next().unwrap_or_default();
         Server {
             name: remote.name.clone(),
@@ -74,6 +82,7 @@ pub(super) fn servers(context: &Context, config: &Config, offline: bool) -> Vec<
             addresses,
             waiting: spool::waiting(&context.paths.spool(), &remote.name),
             at_once: note.as_ref().is_some_and(|note| is_asked_at_once(remote, &note.cause)),
+            told: told.map(|note| note.cause),
             down_since: note.as_ref().map(|note| (note.since / 1000) as i64),
             cause: note.map(|note| note.cause),
         }
