@@ -36,6 +36,8 @@ mod opa;
 mod phone;
 #[path = "remote/privacy.rs"]
 mod privacy;
+#[path = "remote/proof.rs"]
+mod proof;
 #[path = "remote/rate.rs"]
 mod rate;
 #[path = "remote/secrets.rs"]

@@ -12,13 +12,13 @@ use crate::dry;
 use crate::env;
 use crate::event::Kind;
 use crate::remote::secret::Credentials;
-use crate::remote::{self, Request, http, transport};
+use crate::remote::{self, Request, transport};
 use crate::rule::file::Remote;
 use crate::rule::file::server::{self, Typed};
 use crate::verdict::{Answer, Verb};
 
-/// How long a server may take to say how it is.
-const HEALTH: Duration = Duration::from_secs(2);
+/// How long a server may take to answer what no human is asked about.
+const AT_ONCE: Duration = Duration::from_secs(2);
 /// What an address gets at least, when those before it used up the server's time.
 const LEAST: Duration = Duration::from_millis(100);
 
@@ -41,44 +41,28 @@ pub fn run(context: &Context, args: &PingArgs) -> Result<Exit> {
         bail!("no server is called `{}`: there are {}", args.name, known.join(", "));
     };
     let request = test_event(context, remote);
-    let credentials =
-        Credentials::of(remote, &request, request.deadline).map_err(|why| anyhow!(why))?;
-    let body = remote::body(&request, remote);
+    // Before anybody is asked: a secret that cannot be had is an error of this command.
+    Credentials::of(remote, &request, request.deadline).map_err(|why| anyhow!(why))?;
+    let quiet = remote.human && remote::unasked(remote, &request.event).is_some();
     let mut exit = Exit::Ok;
     let mut out = String::new();
     for url in &remote::addresses(remote, request.event.agent) {
         let start = Instant::now();
-        let left = request.deadline.saturating_duration_since(start);
-        let timeout = remote.timeout.min(left.max(LEAST));
-        if transport::has_health(remote) {
-            let came = transport::health(remote, &request, url, start + timeout.min(HEALTH));
-            let ms = start.elapsed().as_millis();
-            let line = match came {
-                Ok(status) => format!("up, HTTP {status} after {ms} ms: nobody is asked"),
-                Err(failure) => {
-                    exit = Exit::Found;
-                    format!("down after {ms} ms: {}", failure.cause)
-                }
-            };
-            out.push_str(&format!("{}  {}\n", url.endpoint(), visible(&line)));
-            continue;
-        }
-        let came = http::send(remote, &request.home, url, &credentials, Some(&body), timeout);
+        let left = request.deadline.saturating_duration_since(start).max(LEAST);
+        let limit = start + if quiet { left.min(AT_ONCE) } else { left };
+        let came = transport::test(remote, &request, url, limit).map_err(|failure| failure.cause);
         let ms = start.elapsed().as_millis();
-        let line = match came.map_err(|failure| failure.cause).and_then(|answer| {
-            let status = answer.status;
-            let text = transport::judge_status(remote.dialect, &answer)
-                .map_err(|failure| failure.cause)?;
-            let said =
-                said(remote, &request, &text).map_err(|why| format!("invalid answer: {why}"))?;
+        let line = came.and_then(|(status, text)| {
+            let said = match quiet {
+                true => "it takes questions, and nobody was asked".into(),
+                false => said(remote, &request, &text)?,
+            };
             Ok(format!("up, HTTP {status} after {ms} ms: {said}"))
-        }) {
-            Ok(line) => line,
-            Err(why) => {
-                exit = Exit::Found;
-                format!("down after {ms} ms: {why}")
-            }
-        };
+        });
+        let line = line.unwrap_or_else(|why| {
+            exit = Exit::Found;
+            format!("down after {ms} ms: {why}")
+        });
         out.push_str(&format!("{}  {}\n", url.endpoint(), visible(&line)));
     }
     print(&out)?;
@@ -100,7 +84,8 @@ fn retype(config: &mut Config, args: &PingArgs) -> Result<()> {
     config.retype(&typed).map_err(|why| anyhow!(why))
 }
 
-/// A call that does nothing, marked as a test for the server.
+/// A call that does nothing, marked as a test for the server; one that bothers nobody, where there is
+/// such.
 pub(super) fn test_event(context: &Context, remote: &Remote) -> Request {
     let cwd = context.cwd.to_string_lossy();
     let input = json!({ "command": "true", "description": "hookctl ping" });
@@ -108,8 +93,9 @@ pub(super) fn test_event(context: &Context, remote: &Remote) -> Request {
     payload.insert("session_id".into(), "hookctl-ping".into());
     payload.insert("tool_use_id".into(), "toolu_hookctl_ping".into());
     let mark = json!({ "test": true });
-    let (_, event) = dry::event(payload.clone(), None);
-    let bytes = serde_json::to_vec(&payload).unwrap_or_default();
+    let (_, event) = dry::event(payload, None);
+    let event = remote::unasked(remote, &event).unwrap_or(event);
+    let bytes = serde_json::to_vec(&event.raw).unwrap_or_default();
     let deadline = Instant::now() + remote.deadline;
     let request = Request::new(event, bytes, deadline, &context.paths);
     Request { mark: Some(mark), ..request }

@@ -126,8 +126,13 @@ impl Dialect for Cdev {
         Some(event)
     }
 
-    fn health(&self) -> Option<&'static str> {
-        Some("/health")
+    /// Its health is open to all, and says nothing of tokens and questions.
+    fn unasked(&self, event: &Event) -> Option<Event> {
+        let mut event = event.clone();
+        event.raw.insert("permission_mode".into(), "bypassPermissions".into());
+        // The body gets one of its own each time.
+        event.raw.shift_remove("tool_use_id");
+        Some(event)
     }
 
     fn connect(&self) -> Option<Duration> {

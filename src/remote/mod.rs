@@ -170,8 +170,9 @@ pub trait Dialect: Sync {
         None
     }
 
-    /// What a GET is answered there that bothers nobody, where the address is a base.
-    fn health(&self) -> Option<&'static str> {
+    /// The question as one that a human's server answers by itself, as soon as it takes it; None where the
+    /// protocol has no such.
+    fn unasked(&self, _event: &Event) -> Option<Event> {
         None
     }
 
@@ -462,6 +463,15 @@ pub fn ask_again(
     let mut asked = begin(&again, &[remote], paths).wait().pop()?;
     asked.attempts += before.attempts;
     Some((asked, again))
+}
+
+/// The question in a form that bothers nobody at that server, and proves that it takes questions; None
+/// where there is none.
+pub fn unasked(remote: &Remote, event: &Event) -> Option<Event> {
+    match remote.human {
+        true => dialect(remote.dialect).unasked(event),
+        false => remote.dialect.decides().then(|| event.clone()),
+    }
 }
 
 /// Is a server that was down for this reason asked all the same? It is on this machine and refuses at

@@ -4,13 +4,12 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use super::http::{self, Answer};
 use super::secret::Credentials;
 use super::{Request, address, dialect};
 use crate::rule::file::Remote;
 use crate::rule::file::remote::{Dialect, Url};
+use crate::verdict::Verb;
 
 /// Why an attempt, or all of them, came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,32 +152,34 @@ impl Call<'_> {
     }
 }
 
-/// Does its protocol have a question of whether it is there, which bothers nobody?
-pub fn has_health(remote: &Remote) -> bool {
-    dialect(remote.dialect).health().is_some()
-}
-
-/// Asks it that: the status of the answer.
+/// Sends it a test event, once, where it is asked: the answer's status, and its body.
 ///
 /// # Errors
-/// Why it is not, or does not speak this protocol.
-pub fn health(
+/// Why it is not there, does not speak this protocol, or takes no questions.
+pub fn test(
     remote: &Remote,
     request: &Request,
     url: &Url,
     limit: Instant,
-) -> Result<u16, Failure> {
-    let url = url.join(dialect(remote.dialect).health().unwrap_or_default());
+) -> Result<(u16, String), Failure> {
+    let url = address(remote, url, request.event.kind, false);
     let credentials =
         Credentials::of(remote, request, limit).map_err(|why| Failure::new(why, false, false))?;
+    let body = super::body(request, remote);
     let timeout = remote.timeout.min(limit.saturating_duration_since(Instant::now()));
-    let answer = http::send(remote, &request.home, &url, &credentials, None, timeout)?;
+    let answer = http::send(remote, &request.home, &url, &credentials, Some(&body), timeout)?;
     let text = judge_status(remote.dialect, &answer)?;
-    let said: Option<Value> = serde_json::from_str(&text).ok();
-    match said.is_some_and(|said| said["status"] == "ok") {
-        true => Ok(answer.status),
-        false => Err(Failure::new("invalid answer: it is not its health", false, true)),
+    if remote.dialect.decides() {
+        let invalid = |why| Failure::new(format!("invalid answer: {why}"), false, true);
+        let reply = super::read(remote, request, &text).map_err(invalid)?;
+        // What nobody is asked about is answered at once.
+        let answered = reply.passed_over || !matches!(reply.verb, None | Some(Verb::Ask));
+        if remote.dialect.is_human() && !answered {
+            let why = reply.notes.first().map_or("it has no decision", String::as_str);
+            return Err(Failure::new(format!("it takes no questions: {why}"), false, true));
+        }
     }
+    Ok((answer.status, text))
 }
 
 /// Which statuses are an answer, and which are worth another attempt.

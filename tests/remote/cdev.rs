@@ -457,25 +457,3 @@ fn it_is_asked_under_tls() {
     let home = Home::new(&config(&url, &ca));
     assert_eq!(verdict(&home.hook(&bash("ls"))).0, "allow", "{}", home.journal());
 }
-
-#[test]
-fn its_health_is_asked_where_no_human_need_be() {
-    let healthy = r#"{"status":"ok","time":"2026-11-20T14:00:00Z"}"#;
-    for (play, ping, status) in [
-        (ok(healthy), "up, HTTP 200", "up, "),
-        (ok(OK), "down after", "wrong protocol"),
-        (Play::Answer(404, "", String::new()), "down after", "wrong protocol"),
-        (Play::Answer(503, "", String::new()), "down after", "down"),
-    ] {
-        let server = Server::start(vec![play]);
-        let home = home(&server.url);
-        let told = home.told(&["ping", "x"]);
-        assert!(told.contains(ping), "{told}");
-        let told = home.told(&["status"]);
-        assert!(told.contains(status), "{told}");
-        for seen in server.seen() {
-            assert!(seen.head.starts_with("GET /hook/health "), "{}", seen.head);
-        }
-        assert_eq!(server.seen().len(), 2);
-    }
-}

@@ -47,7 +47,7 @@ fn sx_17_status_tells_up_down_and_wrong_protocol() {
         ("down", "down", "connection refused"),
         ("lost", "wrong-protocol", "HTTP 404"),
         ("busy", "down", "HTTP 503"),
-        ("human", "up", ""),
+        ("human", "connects", "`hookctl ping human` asks the human there"),
         ("two", "up", ""),
     ] {
         let server = found(name);

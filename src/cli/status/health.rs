@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::cli::{Context, ping, visible};
-use crate::remote::{Request, transport};
+use crate::remote::{self, Request, transport};
 use crate::rule::file::Remote;
 
 /// When all of them must have answered.
@@ -22,8 +22,10 @@ const MARGIN: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Health {
-    /// It answers as its protocol wants; where that was not asked, it takes connections.
+    /// It answers a question as its protocol wants.
     Up,
+    /// It takes connections. More was not asked: a human answers there, or nobody does.
+    Connects,
     /// It answers, but not as its protocol wants.
     WrongProtocol,
     /// It cannot be reached, or says itself that it cannot answer.
@@ -39,7 +41,7 @@ pub(super) struct Address {
     /// True = it was only connected to: a human answers there, or nobody does.
     pub(super) connect_only: bool,
     pub(super) milliseconds: u64,
-    /// Why it is not up.
+    /// Why it is not up, or who knows.
     pub(super) cause: Option<String>,
 }
 
@@ -48,8 +50,8 @@ impl Address {
     pub(super) fn state(&self) -> String {
         let ms = self.milliseconds;
         let state = match self.health {
-            Health::Up if self.connect_only => format!("takes connections, {ms} ms"),
             Health::Up => format!("up, {ms} ms"),
+            Health::Connects => format!("takes connections, {ms} ms"),
             Health::WrongProtocol => "wrong protocol".into(),
             Health::Down => "down".into(),
         };
@@ -66,8 +68,8 @@ pub(super) fn look(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> 
     let (sender, receiver) = mpsc::channel();
     let mut out: Vec<Vec<Address>> = Vec::new();
     for (at, remote) in remotes.iter().enumerate() {
-        let bothers = remote.human || !remote.dialect.decides();
-        let connect_only = bothers && !transport::has_health(remote);
+        let request = ping::test_event(context, remote);
+        let connect_only = remote::unasked(remote, &request.event).is_none();
         let mut addresses = Vec::new();
         for (nth, url) in remote.urls.iter().enumerate() {
             let one = Remote { urls: vec![url.clone()], ..(*remote).clone() };
@@ -76,7 +78,7 @@ pub(super) fn look(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> 
             thread::spawn(move || {
                 let limit = start + LIMIT - MARGIN;
                 let came = match connect_only {
-                    true => connect(&one, &request).map_err(|why| (Health::Down, why)),
+                    true => connected(&one, &request),
                     false => ask(&one, &request, limit),
                 };
                 let _ = sender.send((at, nth, came, start.elapsed()));
@@ -98,37 +100,35 @@ pub(super) fn look(context: &Context, remotes: &[&Remote]) -> Vec<Vec<Address>> 
     {
         let address = &mut out[at][nth];
         address.milliseconds = took.as_millis() as u64;
-        let (health, cause) = match came {
-            Ok(()) => (Health::Up, None),
-            Err((health, why)) => (health, Some(visible(&why))),
-        };
-        (address.health, address.cause) = (health, cause);
+        let (health, cause) = came;
+        (address.health, address.cause) = (health, cause.map(|why| visible(&why)));
     }
     out
 }
 
-/// Sends it the test event of `ping`, once, or asks what its protocol has for that.
-fn ask(remote: &Remote, request: &Request, limit: Instant) -> Result<(), (Health, String)> {
-    if transport::has_health(remote) {
-        let health = |url| transport::health(remote, request, url, limit).map(drop);
-        return judge(remote.urls.first().map_or(Ok(()), health));
-    }
-    let call = transport::Call { request, remote, retries: 0, limit, told: None };
-    judge(call.run(&mut 0, &mut String::new()).map(drop))
-}
-
-fn judge(came: Result<(), transport::Failure>) -> Result<(), (Health, String)> {
-    match came {
-        Ok(()) => Ok(()),
+/// Sends it the test event of `ping`, once: how it is, and why.
+fn ask(remote: &Remote, request: &Request, limit: Instant) -> (Health, Option<String>) {
+    let test = |url| transport::test(remote, request, url, limit);
+    match remote.urls.first().map(test) {
         // What would be worth another attempt is a server that cannot answer now.
-        Err(failure) if failure.sent && !failure.again => {
-            Err((Health::WrongProtocol, failure.cause))
+        Some(Err(failure)) if failure.sent && !failure.again => {
+            (Health::WrongProtocol, Some(failure.cause))
         }
-        Err(failure) => Err((Health::Down, failure.cause)),
+        Some(Err(failure)) => (Health::Down, Some(failure.cause)),
+        _ => (Health::Up, None),
     }
 }
 
-/// Only connects, to the proxy where there is one.
+/// Only connects: how it is, and what would tell more.
+fn connected(remote: &Remote, request: &Request) -> (Health, Option<String>) {
+    let ping = || format!("`hookctl ping {}` asks the human there", remote.name);
+    match connect(remote, request) {
+        Ok(()) => (Health::Connects, remote.human.then(ping)),
+        Err(why) => (Health::Down, Some(why)),
+    }
+}
+
+/// Connects, to the proxy where there is one.
 #[cfg_attr(not(unix), allow(unused_variables))]
 fn connect(remote: &Remote, request: &Request) -> Result<(), String> {
     #[cfg(unix)]
