@@ -39,6 +39,9 @@ pub const LARGEST: usize = 16 << 20;
 /// When a session's end is answered at the latest: the client is about to leave.
 const END_OF_SESSION: Duration = Duration::from_millis(1100);
 
+/// How long before the agent gives up we are done, where it waits for long.
+const MARGIN: Duration = Duration::from_secs(1);
+
 /// The flags of `hookctl hook`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
@@ -221,10 +224,6 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
         Err(Unreadable::Nothing) => return failed(None, NOTHING.into(), Some(paths)),
         Err(Unreadable::Bad { kind, why }) => return failed(kind, why, Some(paths)),
     };
-    let deadline = match event.kind {
-        Kind::SessionEnd => deadline.min(start + END_OF_SESSION),
-        _ => deadline,
-    };
     let mut place = place(&event, &paths);
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
     if let Err(why) = config.retype(&options.server) {
@@ -233,6 +232,11 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
     if let Some(why) = paths.misnamed(options.config.as_deref()) {
         config.broken.insert(0, (KindSet::ALL, why));
     }
+    let deadline = match (event.kind, options.timeout) {
+        (Kind::SessionEnd, _) => deadline.min(start + END_OF_SESSION),
+        (_, Some(_)) => deadline,
+        (_, None) => put_off(start, deadline, agent, &event, &config),
+    };
     place.programs = config.programs();
     let paused = pause::until(&paths).unwrap_or_else(|why| {
         config.notes.push(why);
@@ -281,6 +285,28 @@ fn told(event: &Event, judgement: &Judgement, config: &Config, world: &World<'_>
     let request = Request { mark: Some(mark), ..request };
     let root = PathBuf::from(&world.place.project);
     Some(Told::new(request, remotes.collect(), root, world.paths.clone()))
+}
+
+/// The deadline where nobody said when the agent gives up: it gives up when it does of itself, so that servers
+/// that are asked have their own time.
+fn put_off(
+    start: Instant,
+    deadline: Instant,
+    agent: &dyn Agent,
+    event: &Event,
+    config: &Config,
+) -> Instant {
+    let asked = config.remotes().map(|(_, one)| one).filter(|one| one.dialect.asks(event.kind));
+    let Some(longest) = asked.map(|one| one.deadline).max() else { return deadline };
+    let most = agent.spec(event.kind).map_or(0, |spec| spec.timeout);
+    let most = Duration::from_secs(most.into()).saturating_sub(MARGIN);
+    // What comes before and behind the question takes its time as well.
+    let later = start + (longest + MARGIN).min(most);
+    if later <= deadline {
+        return deadline;
+    }
+    watchdog::put_off(later + MARGIN / 2);
+    later
 }
 
 const NOTHING: &str = "no event on stdin; pipe an event's JSON into `hookctl hook`, \

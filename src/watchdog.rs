@@ -92,15 +92,27 @@ fn form() -> FailureForm {
 /// When the process must have answered; unset where nobody waits for an answer: in commands for people.
 static END: OnceLock<Instant> = OnceLock::new();
 
+/// The same moment, put off for servers that are given longer than was known at first.
+static LATER: OnceLock<Instant> = OnceLock::new();
+
 /// The process must have answered by then, whatever it waits for.
 pub fn until(end: Instant) {
     let _ = END.set(end);
     waiting();
 }
 
+/// It has until then, from what is waited for next.
+pub fn put_off(end: Instant) {
+    let _ = LATER.set(end);
+}
+
+fn end() -> Option<&'static Instant> {
+    LATER.get().or(END.get())
+}
+
 /// The analysis begins: it is done with in seconds, or a file system hangs.
 pub fn analysis() {
-    if let Some(end) = END.get() {
+    if let Some(end) = end() {
         platform::clock(left(*end).min(ANALYSIS));
     }
 }
@@ -108,7 +120,7 @@ pub fn analysis() {
 /// Commands, servers or people are waited for, which may take all the time that there is; what follows
 /// them has processor time of its own.
 pub fn waiting() {
-    if let Some(end) = END.get() {
+    if let Some(end) = end() {
         platform::clock(left(*end));
         platform::processor(PROCESSOR);
     }

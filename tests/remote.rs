@@ -15,6 +15,8 @@ mod cdev;
 mod claude_hook;
 #[path = "remote/claude_http.rs"]
 mod claude_http;
+#[path = "remote/cut.rs"]
+mod cut;
 #[path = "remote/dialects.rs"]
 mod dialects;
 #[path = "remote/faults.rs"]
@@ -32,6 +34,8 @@ mod memory;
 mod odd;
 #[path = "remote/opa.rs"]
 mod opa;
+#[path = "remote/patience.rs"]
+mod patience;
 #[path = "remote/phone.rs"]
 mod phone;
 #[path = "remote/privacy.rs"]

@@ -130,6 +130,7 @@ impl Agent for Stranger {
         let reason = match (verb, &answer.input) {
             // The agent's own dialog is the question.
             (Some(Verb::Ask), _) if event.kind == Kind::PermissionRequest => None,
+            (Some(_), _) if answer.reason.is_empty() => Some("Not confirmed by anybody.".into()),
             (Some(_), _) => Some(answer.reason.clone()),
             (None, Some(_)) => Some("A rule rewrites the input, which cannot be said here.".into()),
             (None, None) => None,

@@ -450,15 +450,20 @@ impl<'a> Judge<'a> {
         }
         let mut best: Option<&Voice> = None;
         for voice in &self.voices {
-            if best.is_none_or(|found| (voice.verb, voice.layer) > (found.verb, found.layer)) {
+            // One that says why goes before one that does not.
+            let rank = |one: &Voice| (one.verb, one.layer, !one.reason.is_empty());
+            if best.is_none_or(|found| rank(voice) > rank(found)) {
                 best = Some(voice);
             }
         }
         if let Some(voice) = best {
             self.out.rule.clone_from(&voice.rule);
             self.out.answer.verb = Some(voice.verb);
-            let reason = format!("{} [{}]", voice.reason.trim_end(), voice.rule);
-            self.out.answer.reason = reason.trim_start().into();
+            // A question that was left open elsewhere comes without a reason.
+            if voice.verb != Verb::Ask || !voice.reason.trim().is_empty() {
+                let reason = format!("{} [{}]", voice.reason.trim_end(), voice.rule);
+                self.out.answer.reason = reason.trim_start().into();
+            }
             if matches!(voice.verb, Verb::Deny | Verb::Halt) {
                 // What was to be told beside a call that does not happen still helps the model.
                 self.out.answer.input = None;

@@ -21,10 +21,16 @@ const LARGEST: usize = 1_000_000;
 const LARGEST_TOLD: usize = 500_000;
 /// Texts up to this length stay whole.
 const SHORT: usize = 256;
-/// Where a text was cut.
+/// Where a text was cut, or a list.
 const CUT: &str = "… [truncated ";
+/// The name of that in a map.
+const CUT_ITEMS: &str = "… [truncated]";
+/// What saying so takes at most.
+const MARK: usize = 48;
 /// The two names of a result: Claude Code's, and the one that cdev reads.
 const RESULTS: [&str; 2] = ["tool_response", "tool_result"];
+/// What is cut before anything else: what came of a call.
+const CUT_FIRST: [&str; 3] = ["tool_response", "tool_result", "error"];
 /// What is called on what: a human must see all of it.
 const WHOLE: [&str; 2] = ["command", "file_path"];
 
@@ -32,8 +38,10 @@ impl Dialect for Cdev {
     fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
         let event = &request.event;
         let mut object = event.raw.clone();
-        if event.kind == Kind::PostToolUse {
-            let result = RESULTS.iter().find_map(|key| object.get(*key)).cloned();
+        if is_end(event.kind) {
+            let result = RESULTS.iter().find_map(|key| object.get(*key));
+            // What went wrong is the result of a tool that failed.
+            let result = result.or(object.get("error")).cloned();
             for key in RESULTS {
                 if let (false, Some(result)) = (object.contains_key(key), &result) {
                     object.insert(key.into(), result.clone());
@@ -46,7 +54,7 @@ impl Dialect for Cdev {
         if event.kind.is_gate() && event.str("tool_use_id").is_none_or(str::is_empty) {
             object.insert("tool_use_id".into(), id(event).into());
         }
-        fit(object, most)
+        fit(object, most, request.mark.is_some())
     }
 
     fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
@@ -104,7 +112,7 @@ impl Dialect for Cdev {
         Some(match kind {
             Kind::SessionStart => "/api/hooks/session",
             Kind::Notification => "/api/hooks/notification",
-            Kind::PostToolUse => "/api/hooks/tool-end",
+            kind if is_end(kind) => "/api/hooks/tool-end",
             Kind::PreToolUse if told => "/api/hooks/tool-start",
             _ => "/api/hooks/permission-request",
         })
@@ -144,6 +152,11 @@ impl Dialect for Cdev {
     }
 }
 
+/// Has a tool ended with events of this kind?
+fn is_end(kind: Kind) -> bool {
+    matches!(kind, Kind::PostToolUse | Kind::PostToolUseFailure)
+}
+
 /// Is it told of this event, of a kind that it is told of? Of notifications it knows one type.
 pub(super) fn tells(event: &Event) -> bool {
     event.kind != Kind::Notification || event.str("notification_type") == Some("permission_prompt")
@@ -171,51 +184,195 @@ fn input(answer: &Map<String, Value>, event: &Event) -> Result<Option<Map<String
     }
 }
 
-/// The object as JSON of that size at most: of the longest texts of its result, then of its input,
-/// only the beginning stays. Larger where even that does not help.
-fn fit(mut object: Map<String, Value>, most: usize) -> Vec<u8> {
+/// The object as JSON of that size at most, in time that grows with it: of the longest texts of its
+/// result, then of its input, only the beginning stays, and of a result, or of an input that is `told`, only
+/// the first items where that is too little. Larger where even that does not help.
+fn fit(mut object: Map<String, Value>, most: usize, told: bool) -> Vec<u8> {
     let json = |object: &Map<String, Value>| serde_json::to_vec(object).unwrap_or_default();
     let whole = json(&object);
-    if whole.len() <= most {
-        return whole;
-    }
-    let full = object.clone();
-    for (keys, whole) in [(&RESULTS[..], &[][..]), (&["tool_input"], &WHOLE)] {
-        let mut longest = most / 2;
-        while longest >= SHORT {
-            for key in keys {
-                if let Some(value) = full.get(*key) {
-                    object.insert((*key).into(), cut(value, longest, whole));
-                }
-            }
-            let bytes = json(&object);
-            if bytes.len() <= most {
-                return bytes;
-            }
-            longest /= 2;
+    let mut length = whole.len();
+    for (keys, kept, items) in [(&CUT_FIRST[..], &[][..], true), (&["tool_input"], &WHOLE, told)] {
+        if length <= most {
+            break;
         }
+        let parts = keys.iter().filter_map(|key| Some((*key, object.get(*key)?)));
+        let now: usize = parts
+            .clone()
+            .map(|(_, value)| serde_json::to_vec(value).map_or(0, |all| all.len()))
+            .sum();
+        let sizes: Vec<(&str, Size)> =
+            parts.map(|(key, value)| (key, Size::of(value, kept))).collect();
+        let all: usize = sizes.iter().map(|(_, size)| size.all).sum();
+        // What is cut later leaves room as well.
+        let room = (most + now).saturating_sub(length).max(most / 8);
+        for (key, size) in sizes {
+            let mut cut = size.cut(room * size.all / all.max(1), items);
+            let part = object.get(key).and_then(|value| cut.value(value, kept));
+            object.insert(key.into(), part.unwrap_or_else(|| cut_items(1)));
+        }
+        length = json(&object).len();
     }
-    whole
+    if length <= most { json(&object) } else { whole }
 }
 
-/// The value with no text longer than that, but for those below `whole`.
-fn cut(value: &Value, longest: usize, whole: &[&str]) -> Value {
-    match value {
-        Value::String(text) if text.len() > longest => {
-            let end = text.floor_char_boundary(longest);
-            format!("{}{CUT}{} bytes]", &text[..end], text.len() - end).into()
-        }
-        Value::Array(items) => items.iter().map(|item| cut(item, longest, &[])).collect(),
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .map(|(key, value)| match whole.contains(&key.as_str()) {
-                    true => (key.clone(), value.clone()),
-                    false => (key.clone(), cut(value, longest, &[])),
-                })
-                .collect(),
-        ),
-        other => other.clone(),
+/// How much room a value takes as JSON.
+#[derive(Default)]
+struct Size {
+    /// At most, in bytes.
+    all: usize,
+    /// Those of its texts that may be cut.
+    texts: Vec<usize>,
+}
+
+impl Size {
+    fn of(value: &Value, kept: &[&str]) -> Size {
+        let mut size = Size::default();
+        size.add(value, kept);
+        size
     }
+
+    fn add(&mut self, value: &Value, kept: &[&str]) {
+        self.all += own_size(value);
+        match value {
+            Value::String(text) => {
+                self.texts.extend(Some(escaped(text)).filter(|len| *len > SHORT))
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.add(item, &[])),
+            Value::Object(map) => map.iter().for_each(|(key, value)| {
+                self.all += key_size(key);
+                match kept.contains(&key.as_str()) {
+                    true => self.all += own_size(value),
+                    false => self.add(value, &[]),
+                }
+            }),
+            _ => {}
+        }
+    }
+
+    /// How it is cut to fit into that room. `items`: where shorter texts are too little, items go.
+    fn cut(&self, room: usize, items: bool) -> Cut {
+        let saved = |longest: usize| -> usize {
+            self.texts.iter().map(|text| text.saturating_sub(longest + MARK)).sum()
+        };
+        let mut longest = room.max(SHORT);
+        while longest > SHORT && self.all - saved(longest) > room {
+            longest = (longest / 2).max(SHORT);
+        }
+        let enough = !items || self.all - saved(longest) <= room;
+        Cut { longest, room: if enough { usize::MAX } else { room } }
+    }
+}
+
+/// What stays of a value.
+struct Cut {
+    /// The longest text, as JSON.
+    longest: usize,
+    /// The room that is left; once it is too little for something, nothing more stays.
+    room: usize,
+}
+
+impl Cut {
+    /// The value with no text longer than that, and no more items than there is room for; those of the names
+    /// `kept` stay as they are. None where there is no room.
+    fn value(&mut self, value: &Value, kept: &[&str]) -> Option<Value> {
+        let text = match value {
+            Value::String(text) => cut_text(text, self.longest),
+            _ => None,
+        };
+        let value = text.as_ref().unwrap_or(value);
+        self.take(own_size(value))?;
+        let mut gone = 0;
+        match value {
+            Value::Array(items) => {
+                let mut out = Vec::new();
+                for item in items {
+                    match self.value(item, &[]) {
+                        Some(item) => out.push(item),
+                        None => gone += 1,
+                    }
+                }
+                out.extend((gone > 0).then(|| cut_items(gone)));
+                Some(out.into())
+            }
+            Value::Object(map) => {
+                let mut out = Map::new();
+                for (key, value) in map {
+                    let item = match kept.contains(&key.as_str()) {
+                        true => Some(value.clone()),
+                        false => self.take(key_size(key)).and_then(|()| self.value(value, &[])),
+                    };
+                    match item {
+                        Some(item) => drop(out.insert(key.clone(), item)),
+                        None => gone += 1,
+                    }
+                }
+                if gone > 0 {
+                    out.insert(CUT_ITEMS.into(), cut_items(gone));
+                }
+                Some(out.into())
+            }
+            _ => Some(value.clone()),
+        }
+    }
+
+    fn take(&mut self, size: usize) -> Option<()> {
+        let left = self.room.checked_sub(size);
+        self.room = left.unwrap_or(0);
+        left.map(drop)
+    }
+}
+
+/// At most so much a value takes by itself: with a comma, and where it has items with room for what says
+/// that some are gone.
+fn own_size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 6,
+        Value::Number(number) => number.to_string().len() + 1,
+        Value::String(text) => escaped(text) + 3,
+        Value::Array(items) if items.is_empty() => 3,
+        Value::Object(map) if map.is_empty() => 3,
+        Value::Array(_) | Value::Object(_) => 3 + 2 * MARK,
+    }
+}
+
+/// The same of a key.
+fn key_size(key: &str) -> usize {
+    escaped(key) + 3
+}
+
+/// The length of a text in JSON, without its quotes.
+fn escaped(text: &str) -> usize {
+    text.bytes().map(escaped_byte).sum()
+}
+
+fn escaped_byte(byte: u8) -> usize {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 2,
+        0..0x20 => 6,
+        _ => 1,
+    }
+}
+
+/// The beginning of a text that is longer than that as JSON, and how much is gone.
+fn cut_text(text: &str, longest: usize) -> Option<Value> {
+    // No text takes more than six times its length.
+    if text.len() <= longest / 6 || escaped(text) <= longest + MARK {
+        return None;
+    }
+    let mut room = longest;
+    let fits = |byte: u8| {
+        let left = room.checked_sub(escaped_byte(byte));
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let end = text.bytes().map(fits).position(|fits| !fits).unwrap_or(text.len());
+    let end = text.floor_char_boundary(end);
+    Some(format!("{}{CUT}{} bytes]", &text[..end], text.len() - end).into())
+}
+
+/// In the place of items that are gone.
+fn cut_items(gone: usize) -> Value {
+    format!("{CUT}{gone} items]").into()
 }
 
 /// May there be more than one command in it? Quoted or not: who remembers it does not know either.
@@ -265,6 +422,7 @@ mod tests {
                 "tool_response": { "stdout": long, "stderr": short },
             })),
             LARGEST,
+            false,
         );
         assert!(body.len() <= LARGEST, "{}", body.len());
         let body: Value = serde_json::from_slice(&body).unwrap();
@@ -280,8 +438,13 @@ mod tests {
             assert_eq!(rest, format!("{} bytes]", long.len() - kept.len()));
         }
         // What must not be cut may be too much.
-        let large =
-            fit(object(json!({ "tool_input": { "command": "z".repeat(LARGEST) } })), LARGEST);
-        assert!(large.len() > LARGEST);
+        for (key, told) in [("command", false), ("command", true), ("items", false)] {
+            let much = match key {
+                "items" => json!(vec!["twenty letters, each"; 50_000]),
+                _ => "z".repeat(LARGEST).into(),
+            };
+            let large = fit(object(json!({ "tool_input": { key: much } })), LARGEST, told);
+            assert!(large.len() > LARGEST, "{key}");
+        }
     }
 }

@@ -211,14 +211,13 @@ fn s0_02_s0_03_s0_04_s0_05_s0_30_each_answer_becomes_the_agents() {
     let allow = "Approved by cdev [user:remote.x]";
     let deny = "Denied by cdev [user:remote.x]";
     let bypass = r#"{"decision":"allow","scope":"session","message":"bypass_permissions"}"#;
-    // hookctl's own mark is all of a reason that is none.
     for (body, verb, reason) in [
         (ALLOW.to_string(), "allow", allow),
         (remembered("Bash(ls:*)"), "allow", allow),
         (r#"{"decision":"deny","pattern":"","scope":"once"}"#.into(), "deny", deny),
         (r#"{"decision":"deny","pattern":"Bash(ls:*)","scope":"session"}"#.into(), "deny", deny),
         (r#"{"decision":"deny","message":"no"}"#.into(), "deny", "no [user:remote.x]"),
-        (r#"{"decision":"ask","message":"timeout"}"#.into(), "ask", "[user:remote.x]"),
+        (r#"{"decision":"ask","message":"timeout"}"#.into(), "ask", ""),
         (bypass.into(), "", ""),
     ] {
         let server = Server::start(vec![Play::Slow(270, body.clone())]);

@@ -22,7 +22,6 @@ const LONGEST_NAME: usize = 200;
 
 /// The reason of a verdict that came without one: an empty one reads as a client's own failure.
 const BLOCKED: &str = "Blocked by hookctl";
-const CONFIRM: &str = "hookctl asks for your confirmation";
 
 /// The answer to the event `kind`, sent as `name`, about `tool`.
 pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
@@ -125,7 +124,7 @@ fn settle(spec: &EventSpec, answer: &Answer) -> (Option<Verb>, String) {
     };
     let default = match verb {
         Some(Verb::Deny | Verb::Halt) => BLOCKED,
-        Some(Verb::Ask) => CONFIRM,
+        // A question needs none: nobody answered it elsewhere.
         _ => "",
     };
     let reason = reason.trim_end();

@@ -69,9 +69,13 @@ impl Dialect {
     /// Is it told of events of this kind, for nothing but its `events`, or a rule, wants it?
     pub fn tells(self, kind: Kind) -> bool {
         match self {
-            Dialect::Cdev => {
-                matches!(kind, Kind::SessionStart | Kind::Notification | Kind::PostToolUse)
-            }
+            Dialect::Cdev => matches!(
+                kind,
+                Kind::SessionStart
+                    | Kind::Notification
+                    | Kind::PostToolUse
+                    | Kind::PostToolUseFailure
+            ),
             _ => !self.decides(),
         }
     }
