@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A stand-in for cdev's hook server, as its protocol has it, with a scripted human at the phone (loopback only, stdlib only).
 
-  cdev_double.py [--port 16180] [--patience 60] [ANSWER ...]
+  cdev_double.py [--port 16180] [--patience 60] [--refuse STATUS] [--refuse-told STATUS] [ANSWER ...]
 
 The human's answers, in order, to the calls that reach the phone:
   once       Allow Once
@@ -10,6 +10,7 @@ The human's answers, in order, to the calls that reach the phone:
   interrupt  Deny, and the turn ends
   late       Allow for Session, after `--patience` seconds
   never      nobody looks at the phone; so it is with every call after the last answer
+`--refuse` is the status of every POST (401 without a token, 429 at the rate limit), `--refuse-told` that of all but questions; `/health` is open to all.
 After `--patience` seconds nobody has answered. What is remembered is answered at once, what a human says after a moment. Every request is printed as a line of JSON.
 """
 import argparse
@@ -69,6 +70,7 @@ class Double(ThreadingHTTPServer):
         if unknown:
             raise ValueError("answers of the human are %s, not %s" % (", ".join(ANSWERS), sorted(unknown)))
         self.answers, self.patience, self.say = list(answers), patience, say
+        self.refuse = self.refuse_told = None
         self.requests, self.human, self.faults = [], [], []
         self.pending, self.asked, self.memory = {}, set(), {}
         self.lock = threading.Lock()
@@ -187,6 +189,9 @@ class Hooks(BaseHTTPRequestHandler):
             self.server.faults.append("%s: there is no such path" % self.path)
             return self.answer(404, "404 page not found\n", "text/plain")
         name = self.path.removeprefix(BASE)
+        refused = self.server.refuse or (name != QUESTION and self.server.refuse_told)
+        if refused:
+            return self.answer(refused, "refused\n", "text/plain")
         body = self.server.take(name, self.headers, raw)
         if name == QUESTION:
             return self.answer(200, self.server.question(body))
@@ -199,9 +204,12 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--port", type=int, default=16180)
     ap.add_argument("--patience", type=float, default=60)
+    ap.add_argument("--refuse", type=int)
+    ap.add_argument("--refuse-told", type=int)
     ap.add_argument("answer", nargs="*", choices=[*ANSWERS, []])
     a = ap.parse_args()
     with Double(a.answer, a.patience, a.port, lambda line: print(line, flush=True)) as double:
+        double.refuse, double.refuse_told = a.refuse, a.refuse_told
         double.start()
         print("http://127.0.0.1:%d" % double.port, flush=True)
         try:
