@@ -144,9 +144,17 @@ impl Config {
         })
     }
 
+    /// Is there a server for any event?
+    pub fn has_remotes(&self) -> bool {
+        self.sources.iter().any(|source| match &source.index {
+            Some(index) => !index.asks().is_empty(),
+            None => !source.file.remotes.is_empty(),
+        })
+    }
+
     /// Reads the servers that an index left out: all of them, since the same name in another file
     /// may mean another.
-    fn read_remotes(&mut self) {
+    pub fn read_remotes(&mut self) {
         for source in &mut self.sources {
             if let Some(index) = &source.index {
                 source.file.remotes = index.remotes(&source.text, &source.path, source.layer);

@@ -27,6 +27,7 @@ use crate::rule::file::Remote;
 use crate::rule::file::server::{self, Typed};
 use crate::rule::path::Bases;
 use crate::rule::shipped;
+use crate::settings::beside;
 use crate::stdin::{self, Input};
 use crate::text;
 use crate::trust;
@@ -256,6 +257,9 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
     let mut judgement = judge::judge(&event, &analysis, &config, &world);
     judgement.notes.append(&mut config.notes);
     warn_once(&config, &event, &paths, &mut judgement);
+    if matches!(event.kind, Kind::ConfigChange | Kind::SessionStart) && agent.id() == "claude" {
+        judgement.answer.notice.extend(twice(&mut config, &paths, &place));
+    }
     let output = agent.render(&event, &judgement.answer);
     let told = told(&event, &judgement, &config, &world);
     let line = journal_line(agent, &event, judgement, world.paused, start);
@@ -384,6 +388,16 @@ fn warn_once(config: &Config, event: &Event, paths: &Paths, judgement: &mut Judg
             judgement.answer.notice.push(warning.clone());
         }
     }
+}
+
+/// What others do as well that a server does: they install themselves again, maybe while the session runs.
+fn twice(config: &mut Config, paths: &Paths, place: &Place) -> Vec<String> {
+    if !config.has_remotes() {
+        return Vec::new();
+    }
+    config.read_remotes();
+    let places = beside::places(&paths.home, Path::new(&place.cwd), Path::new(&place.project));
+    beside::warnings(&places, config)
 }
 
 fn new_line(agent: &dyn Agent, start: Instant) -> journal::Line {

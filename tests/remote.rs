@@ -54,6 +54,8 @@ mod server;
 mod settings;
 #[path = "remote/told.rs"]
 mod told;
+#[path = "remote/twice.rs"]
+mod twice;
 
 use server::{Home, Play, Server, answer_of, finish, ok, status};
 

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
 use super::args::{BridgeArgs, Scope};
-use super::install::{refuse, removed};
+use super::install::{left_out, refuse, removed};
 use super::{Context, Exit, complain, human, print, scope};
 use crate::agent::{self, Agent};
 use crate::config::Config;
@@ -172,6 +172,7 @@ fn disable(context: &Context, agent: &dyn Agent, args: &BridgeArgs, file: &Path)
         Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark)),
         other => other?,
     };
+    left_out(&outcome).iter().for_each(|line| complain(line));
     if !args.json && removed(&outcome) == 0 {
         print(&format!("{} hooks: were not enabled\n", agent.id()))?;
         return Ok(Exit::Ok);

@@ -7,12 +7,14 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use super::args::{InstallArgs, Scope};
-use super::others::{self, Found};
+use super::others;
 use super::scope::Place;
 use super::{BOLD, Context, Exit, complain, human, print, scope, visible};
 use crate::config::Config;
+use crate::settings::beside::{self, Found, install as again};
 use crate::settings::hooks::{Change, FAIL_CLOSED};
 use crate::settings::others::{Program, claims};
+use crate::settings::program;
 use crate::settings::{self, Error, Mode, Outcome};
 
 /// Does it, says what was done and what it means.
@@ -72,9 +74,9 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
 
     let name = scope::name(args.scope);
     let config = Config::load(&context.paths, &context.root, None);
-    let found = others::found(context, &config);
+    let found = beside::found(&others::places(context), &config);
     let mut refused = false;
-    for other in found.iter().filter(|one| !args.replace || !one.is_ours_to_edit()) {
+    for other in found.iter().filter(|one| !args.replace || !one.place.is_ours_to_edit()) {
         if let Some(warning) = other.warning(&again(name)) {
             complain(&format!("refused: {warning}"));
             refused = true;
@@ -88,7 +90,7 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
         bail!("{why}");
     }
     let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
-    let take = if args.replace { others::served(&config) } else { Vec::new() };
+    let take = if args.replace { beside::served(&config) } else { Vec::new() };
     let (paths, file) = (&context.paths, &place.file);
     if !args.dry_run && mark.is_none() {
         let dry = Mode { dry_run: true, may_loosen: true };
@@ -151,7 +153,7 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
     print(&text)?;
     warn(context, args, &wanted.command, &place.file)?;
     for other in found.iter().filter(|one| one.conflict().is_none()) {
-        complain(&format!("note: {}", other.note(context, &again(name))));
+        complain(&format!("note: {}", other.note(&context.paths.user_config(), &again(name))));
     }
     Ok(Exit::Ok)
 }
@@ -194,7 +196,7 @@ fn warn(context: &Context, args: &InstallArgs, command: &str, file: &Path) -> Re
         complain("warning: `disableAllHooks` in this file keeps every hook from running");
     }
     if args.scope == Scope::Project {
-        if scope::resolve(command).is_none() {
+        if program::resolve(command).is_none() {
             complain("warning: `hookctl` is not in PATH, where the project's entries look for it");
         }
         if context.global.config.is_some() || context.global.state.is_some() {
@@ -209,14 +211,6 @@ fn warn(context: &Context, args: &InstallArgs, command: &str, file: &Path) -> Re
     Ok(())
 }
 
-/// The command line that a hint begins with.
-pub(super) fn again(scope: &str) -> String {
-    match scope {
-        "user" => "hookctl install".to_string(),
-        scope => format!("hookctl install --scope {scope}"),
-    }
-}
-
 /// Takes the entries of these programs out of the other files that the agent reads here.
 fn replace_elsewhere(
     context: &Context,
@@ -225,11 +219,11 @@ fn replace_elsewhere(
     take: &[&Program],
     mode: Mode,
 ) -> Result<Vec<Outcome>> {
-    let mut files: Vec<&Place> = found.iter().map(|one| &one.place).collect();
-    files.retain(|other| other.scope.is_some() && other.file != place.file && !take.is_empty());
+    let mut files: Vec<&beside::Place> = found.iter().map(|one| &one.place).collect();
+    files.retain(|other| other.is_ours_to_edit() && other.file != place.file && !take.is_empty());
     files.dedup_by(|a, b| a.file == b.file);
-    let edit = |other: &&Place| {
-        settings::replace(&context.paths, &other.file, other.name(), None, take, mode).with_context(
+    let edit = |other: &&beside::Place| {
+        settings::replace(&context.paths, &other.file, other.name, None, take, mode).with_context(
             || format!("{} keeps the entries of other programs", other.file.display()),
         )
     };
@@ -248,6 +242,18 @@ pub(super) fn by_program(outcome: &Outcome) -> BTreeMap<&str, Vec<&str>> {
         }
     }
     all
+}
+
+/// The entries of other programs that stay out, in words.
+pub(super) fn left_out(outcome: &Outcome) -> Vec<String> {
+    let left = |change: &Change| match change {
+        Change::LeftOut { event, program, command } => {
+            let text = format!("not brought back {program}: {event}: {command}, which is gone");
+            Some(visible(&text))
+        }
+        _ => None,
+    };
+    outcome.changes.iter().filter_map(left).collect()
 }
 
 /// Is it in a build or temporary directory?

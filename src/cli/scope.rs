@@ -9,14 +9,11 @@ use super::Context;
 use super::args::Scope;
 use crate::agent::{self, Agent};
 use crate::config::Config;
-use crate::env;
 use crate::event::{Kind, KindSet};
+use crate::paths;
 use crate::rule::file::server::Typed;
-use crate::settings::file::Target;
+use crate::settings::beside::is_same;
 use crate::settings::hooks::{PROGRAM, Wanted};
-
-/// Claude Code's settings of the machine's administrator.
-const CLAUDE_MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
 /// One settings file of an agent.
 #[derive(Debug, Clone)]
@@ -57,20 +54,14 @@ pub fn agent(id: &str) -> Result<&'static dyn Agent> {
 /// # Errors
 /// Where the project's file is the user's own: in the home directory there is no project.
 pub fn place(context: &Context, scope: Scope) -> Result<Place> {
-    let user = env::path(env::CLAUDE_CONFIG_DIR)
-        .map_or_else(|| context.paths.home.join(".claude"), |dir| context.cwd.join(dir))
-        .join("settings.json");
-    let project = context.root.join(".claude");
+    let [_, user, project, local] = files(context);
+    let is_users = scope != Scope::User && is_same(&project, &user);
     let file = match scope {
-        Scope::User => user.clone(),
-        Scope::Project => project.join("settings.json"),
-        Scope::Local => project.join("settings.local.json"),
+        Scope::User => user,
+        Scope::Project => project,
+        Scope::Local => local,
     };
-    let same = |a: &Path, b: &Path| match (Target::find(a), Target::find(b)) {
-        (Ok(a), Ok(b)) => a.real == b.real,
-        _ => a == b,
-    };
-    if scope != Scope::User && same(&project.join("settings.json"), &user) {
+    if is_users {
         bail!(
             "{} is not a project: its .claude/settings.json is the user's own; go into a project, \
              or use --scope user",
@@ -83,10 +74,15 @@ pub fn place(context: &Context, scope: Scope) -> Result<Place> {
 /// Every file that the agent reads here, the managed one first.
 pub fn places(context: &Context) -> Vec<Place> {
     let own = [Scope::User, Scope::Project, Scope::Local];
-    let managed = Place { scope: None, file: PathBuf::from(CLAUDE_MANAGED) };
+    let [file, ..] = files(context);
+    let managed = Place { scope: None, file };
     std::iter::once(managed)
         .chain(own.into_iter().filter_map(|scope| place(context, scope).ok()))
         .collect()
+}
+
+fn files(context: &Context) -> [PathBuf; 4] {
+    paths::claude_settings(&context.paths.home, &context.cwd, &context.root)
 }
 
 /// The events that the rules and servers of all layers need registered beyond the usual ones.
@@ -176,25 +172,4 @@ pub fn wanted(
 /// Event, timeout, registered by default.
 fn table(agent: &dyn Agent) -> Vec<(Kind, u32, bool)> {
     agent.events().iter().map(|spec| (spec.kind, spec.timeout, spec.by_default)).collect()
-}
-
-/// The program as the agent will find it: bare names through PATH.
-pub fn resolve(command: &str) -> Option<PathBuf> {
-    let path = Path::new(command);
-    if path.components().count() > 1 {
-        return path.exists().then(|| path.to_path_buf());
-    }
-    let dirs = env::path("PATH")?;
-    std::env::split_paths(&dirs).map(|dir| dir.join(command)).find(|file| is_executable(file))
-}
-
-/// Can this file be run?
-pub fn is_executable(file: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    }
-    #[cfg(not(unix))]
-    file.is_file()
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::args::StatusArgs;
-use super::others::{self, Conflict, Found};
+use super::others;
 use super::{Context, Exit, print, print_json, scope};
 use crate::config::Config;
 use crate::config::standing::Standing;
@@ -18,6 +18,7 @@ use crate::paths::Paths;
 use crate::pause;
 use crate::rule::Rule;
 use crate::rule::fault::Gravity;
+use crate::settings::beside::{self, Conflict, Found};
 use crate::settings::record::Records;
 use crate::trust;
 
@@ -232,10 +233,10 @@ fn gather(context: &Context, offline: bool) -> Report {
     }
     notes.extend(servers::doubts(&config));
     let here = ours().map(|file| file.scope).find(|scope| *scope != "managed");
-    let again = super::install::again(here.unwrap_or("user"));
-    let mut others = others::found(context, &config);
+    let again = beside::install(here.unwrap_or("user"));
+    let mut others = beside::found(&others::places(context), &config);
     others.retain(|_| ours().next().is_some());
-    notes.extend(others.iter().filter_map(|other| other.warning(&again)));
+    problems.extend(others.iter().filter_map(|other| other.warning(&again)));
     notes.extend(others::unserved(context, &config, &records));
     let (packs_off, rules_off) = super::packs::switched_off(&config);
     Report {

@@ -7,10 +7,11 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::args::{Scope, UninstallArgs};
-use super::install::{by_program, diff, refuse, removed};
+use super::install::{by_program, diff, left_out, refuse, removed};
 use super::others::noted_elsewhere;
 use super::scope::Place;
 use super::{Context, Exit, complain, human, print, scope, visible};
+use crate::settings::program::Roots;
 use crate::settings::record::Records;
 use crate::settings::{self, Error, Mode};
 
@@ -96,6 +97,9 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
             let events = visible(&events.join(", "));
             let _ = writeln!(text, "  brought back {program}: {events}");
         }
+        for line in left_out(&outcome) {
+            let _ = writeln!(text, "  {line}");
+        }
         if outcome.unrecorded {
             let _ = writeln!(
                 text,
@@ -120,10 +124,11 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
             if read.map_or(true, |read| read.is_some_and(|read| read.survey.is_ours())) {
                 let _ = writeln!(text, "Still installed in {file}");
             }
-            if !record.taken.is_empty() && Path::new(&file).exists() {
-                let mut names: Vec<&str> =
-                    record.taken.iter().map(|one| one.program.as_str()).collect();
-                names.dedup();
+            let roots = Roots::of(&context.paths.home, Path::new(&file));
+            let waits = record.taken.iter().filter(|one| !one.is_gone(&roots));
+            let mut names: Vec<&str> = waits.map(|one| one.program.as_str()).collect();
+            names.dedup();
+            if !names.is_empty() && Path::new(&file).exists() {
                 let (names, scope) = (visible(&names.join(", ")), visible(&record.scope));
                 let _ = writeln!(
                     text,

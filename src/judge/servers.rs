@@ -4,6 +4,7 @@
 //! Local rules come first and a local deny is final. A server can always tighten. Its allow counts
 //! like that of a hook script, and lifts an ask only where a human answers there.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -12,6 +13,7 @@ use super::{Allowed, BLOCKED_ONCE, Judge, WOULD_ASK};
 use crate::engine::Match;
 use crate::event::Kind;
 use crate::journal;
+use crate::paths::claude_settings;
 use crate::remote::memory::Recall;
 use crate::remote::reply::{Reply, fails_closed};
 use crate::remote::{self, Asked, Request};
@@ -270,11 +272,25 @@ impl<'a> Judge<'a> {
     }
 
     /// The event for servers: only copied where somebody is asked.
-    fn request(&self) -> Arc<Request> {
+    fn request(&mut self) -> Arc<Request> {
         watchdog::waiting();
         let bytes = self.world.stdin.to_vec();
         let (deadline, paths) = (self.world.deadline, self.world.paths);
-        Arc::new(Request::new(self.event.clone(), bytes, deadline, paths))
+        let twice = self.is_asked_by_cdev();
+        if twice {
+            self.note_once("cdev's own hooks ask about this call as well".into());
+        }
+        let request = Request::new(self.event.clone(), bytes, deadline, paths);
+        Arc::new(Request { twice, ..request })
+    }
+
+    /// Is cdev's own hook in the agent's settings beside a server of ours that speaks its protocol?
+    fn is_asked_by_cdev(&self) -> bool {
+        let mut remotes = self.config.remotes();
+        let has_cdev = remotes.any(|(_, one)| one.dialect == Dialect::Cdev);
+        let (home, place) = (&self.world.paths.home, self.world.place);
+        let files = || claude_settings(home, Path::new(&place.cwd), Path::new(&place.project));
+        has_cdev && self.event.kind.is_gate() && remote::cdev::is_registered(&files())
     }
 
     /// What came of each, and what it says.

@@ -1,6 +1,7 @@
 //! cdev: a human at a phone decides about calls, and is told of sessions, permission prompts and
 //! results. An address is the base of its paths; each body is the agent's own object.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -9,12 +10,17 @@ use super::answer::merge;
 use super::reply::Reply;
 use super::{Dialect, Request, random};
 use crate::event::{Event, Kind};
+use crate::files::{self, Refusal};
 use crate::rule::file::Remote;
 use crate::trust;
 use crate::verdict::Verb;
 
 pub(super) struct Cdev;
 
+/// What the commands of its own hooks in an agent's settings contain.
+pub(crate) const HOOKS: &str = ".cdev/hooks/";
+/// The key of its groups there.
+pub(crate) const GROUP: &str = "_cdev_managed";
 /// The server reads one MiB and takes a body that is cut there for an empty one.
 const LARGEST: usize = 1_000_000;
 /// What it is told waits in a file where every quote takes two bytes.
@@ -50,9 +56,16 @@ impl Dialect for Cdev {
         }
         // What is marked is told.
         let most = if request.mark.is_some() { LARGEST_TOLD } else { LARGEST };
-        // Questions are known by it.
-        if event.kind.is_gate() && event.str("tool_use_id").is_none_or(str::is_empty) {
-            object.insert("tool_use_id".into(), id(event).into());
+        // Questions are known by it: of two with the same, nobody could answer the first.
+        if event.kind.is_gate() {
+            match event.str("tool_use_id").filter(|call| !call.is_empty()) {
+                None => drop(object.insert("tool_use_id".into(), id(event).into())),
+                Some(call) if request.twice => {
+                    let own = format!("{call}-{:08x}", random() as u32);
+                    object.insert("tool_use_id".into(), own.into());
+                }
+                Some(_) => {}
+            }
         }
         fit(object, most, request.mark.is_some())
     }
@@ -160,6 +173,18 @@ fn is_end(kind: Kind) -> bool {
 /// Is it told of this event, of a kind that it is told of? Of notifications it knows one type.
 pub(super) fn tells(event: &Event) -> bool {
     event.kind != Kind::Notification || event.str("notification_type") == Some("permission_prompt")
+}
+
+/// Do hooks of its own stand in one of these settings files? They ask about each call as well. What cannot be
+/// read may say so.
+pub(crate) fn is_registered(files: &[PathBuf]) -> bool {
+    files.iter().any(|file| match files::read(file, files::LONG) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes).replace("\\\\", "/");
+            [HOOKS, GROUP].iter().any(|mark| text.contains(mark))
+        }
+        Err(refusal) => !matches!(refusal, Refusal::Absent),
+    })
 }
 
 /// An id for a question whose call has none: never twice the same.

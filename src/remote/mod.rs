@@ -30,7 +30,7 @@ mod answer;
 pub mod breaker;
 pub mod bridge;
 mod cchd_v1;
-mod cdev;
+pub(crate) mod cdev;
 mod claude_http;
 mod cloudevents;
 mod hooks_server;
@@ -75,6 +75,8 @@ pub struct Request {
     pub mark: Option<Value>,
     /// It is asked as of a session that the server knows nothing of.
     pub anew: bool,
+    /// Another hook asks the same server about this call, by the call's own id.
+    pub twice: bool,
     /// The end of the event's time.
     pub deadline: Instant,
     /// The user's home directory, for `~/`.
@@ -97,6 +99,7 @@ impl Request {
             timestamp,
             mark: None,
             anew: false,
+            twice: false,
             deadline,
             home: paths.home.clone(),
             salt: paths.salt(),

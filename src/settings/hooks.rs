@@ -214,6 +214,15 @@ pub enum Change {
         /// The program's name.
         program: String,
     },
+    /// An entry of another program stays out: what it runs is gone.
+    LeftOut {
+        /// The event.
+        event: String,
+        /// The program's name.
+        program: String,
+        /// Its command line.
+        command: String,
+    },
 }
 
 impl Change {

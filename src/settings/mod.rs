@@ -1,17 +1,21 @@
 //! Lossless edits of other programs' settings files: atomic, locked, backed up, byte-exact undo.
 //!
 //! `json` reads strictly and keeps positions, `edit` splices, `survey` reads what a file says of hooks,
-//! `hooks` knows what ours should say, `others` the programs that would do the same, `file` replaces
-//! it on disk, `record` remembers how it was. This page ties them together.
+//! `hooks` knows what ours should say, `others` the programs that would do the same, `beside` where those
+//! and ours meet, `program` where a
+//! command's program is, `file` replaces it on disk, `record` remembers how it was. This page ties them
+//! together.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub mod beside;
 pub mod edit;
 pub mod file;
 pub mod hooks;
 pub mod others;
+pub mod program;
 pub mod record;
 pub mod survey;
 
@@ -19,7 +23,8 @@ use crate::json::Fault;
 use edit::Doc;
 use file::{Lock, Target};
 use hooks::{Change, Wanted};
-use others::Program;
+use others::{Back, Program};
+use program::Roots;
 use record::{Record, Records};
 use survey::{Role, Survey, survey};
 
@@ -76,6 +81,9 @@ pub fn describe(change: &Change) -> String {
         Change::Removed(event) => format!("{event} removed"),
         Change::TakenOut { event, program } => format!("{program} taken out of {event}"),
         Change::PutBack { event, program } => format!("{program} put back into {event}"),
+        Change::LeftOut { event, program, command } => {
+            format!("{program} not put back into {event}, for it is gone: {command}")
+        }
     }
 }
 
@@ -177,7 +185,8 @@ pub fn replace(
             None => match before {
                 Some(text) => {
                     let mut bare = doc.clone();
-                    let gone = undo(&mut bare, None, old).map_err(refused)?;
+                    // As it was: what is gone by now may be there again in the end.
+                    let gone = undo(&mut bare, None, old, Back::All).map_err(refused)?;
                     Some(if gone.is_empty() { text.into() } else { bare.text() })
                 }
                 None => None,
@@ -198,7 +207,8 @@ pub fn replace(
             changes = hooks::install(&mut edited, wanted, &created).map_err(refused)?;
         }
         // After ours, which may have stood among them.
-        let out = others::take_out(&mut edited, programs).map_err(refused)?;
+        let roots = Roots::of(&paths.home, &target.named);
+        let out = others::take_out(&mut edited, programs, &roots).map_err(refused)?;
         changes.extend(out.iter().map(others::Taken::out));
         if wanted.is_none() && changes.is_empty() {
             return Ok((before.map(String::from), changes));
@@ -250,7 +260,8 @@ pub fn replace(
 
 /// Takes our entries out, of that role if one is named: the original bytes where nobody else wrote since and
 /// none of ours is left, else these entries and nothing more. When the last of ours goes, what [`replace`]
-/// took out comes back, but not with a bridge whose file never had the guard: that is another's.
+/// took out comes back, but not with a bridge whose file never had the guard: that is another's; and no
+/// entry whose program has gone since.
 ///
 /// # Errors
 /// See [`Error`]; the file is then untouched.
@@ -261,41 +272,54 @@ pub fn uninstall(
     mode: Mode,
 ) -> Result<Outcome, Error> {
     let mut made = Vec::new();
-    let outcome =
-        edit(paths, named, mode, |target, before, records| {
-            let key = target.record_key();
-            let record = records.files.remove(&key);
-            let Some(text) = before else { return Ok((None, Vec::new())) };
-            let mut doc = document(target, text)?;
-            let changes = undo(&mut doc, role, record.as_ref()).map_err(|fault| {
-                Error::Refused { file: target.named.clone(), text: doc.body().to_string(), fault }
-            })?;
-            let ours = file::hash(text.as_bytes());
-            let untouched = record.as_ref().is_some_and(|record| record.written_sha256 == ours);
-            let still_out =
-                |record: &Record| !record.taken.is_empty() && !brings_back(role, Some(record));
-            let is_left = survey(&doc).is_ours() || record.as_ref().is_some_and(still_out);
-            if let Some(mut record) = record.clone().filter(|_| is_left) {
-                if untouched {
-                    record.written_sha256 = file::hash(doc.text().as_bytes());
+    let outcome = edit(paths, named, mode, |target, before, records| {
+        let key = target.record_key();
+        let record = records.files.remove(&key);
+        let Some(text) = before else { return Ok((None, Vec::new())) };
+        let mut doc = document(target, text)?;
+        let roots = Roots::of(&paths.home, &target.named);
+        let refused = |doc: &Doc, fault| Error::Refused {
+            file: target.named.clone(),
+            text: doc.body().to_string(),
+            fault,
+        };
+        let changes = undo(&mut doc, role, record.as_ref(), Back::There(&roots))
+            .map_err(|fault| refused(&doc, fault))?;
+        let ours = file::hash(text.as_bytes());
+        let untouched = record.as_ref().is_some_and(|record| record.written_sha256 == ours);
+        let still_out =
+            |record: &Record| !record.taken.is_empty() && !brings_back(role, Some(record));
+        let is_left = survey(&doc).is_ours() || record.as_ref().is_some_and(still_out);
+        if let Some(mut record) = record.clone().filter(|_| is_left) {
+            if untouched {
+                record.written_sha256 = file::hash(doc.text().as_bytes());
+            }
+            records.files.insert(key, record);
+        }
+        if changes.is_empty() {
+            return Ok((Some(text.to_string()), changes));
+        }
+        let mut after = Some(doc.text());
+        if let Some(record) = record.filter(|_| !is_left) {
+            made = record.directories.clone();
+            match record.intact_original() {
+                Some(Some(original)) if untouched => {
+                    after = Some(original.into());
+                    if changes.iter().any(|change| matches!(change, Change::LeftOut { .. })) {
+                        let mut doc = document(target, original)?;
+                        let left = others::leave_out(&mut doc, &changes);
+                        left.map_err(|fault| refused(&doc, fault))?;
+                        after = Some(doc.text());
+                    }
                 }
-                records.files.insert(key, record);
+                Some(None) if untouched => after = None,
+                // Others wrote and took their part back: what we created holds nothing.
+                Some(None) if doc.root().is_empty() => after = None,
+                _ => {}
             }
-            if changes.is_empty() {
-                return Ok((Some(text.to_string()), changes));
-            }
-            let mut after = Some(doc.text());
-            if let Some(record) = record.filter(|_| !is_left) {
-                made = record.directories.clone();
-                match record.intact_original() {
-                    Some(original) if untouched => after = original.map(String::from),
-                    // Others wrote and took their part back: what we created holds nothing.
-                    Some(None) if doc.root().is_empty() => after = None,
-                    _ => {}
-                }
-            }
-            Ok((after, changes))
-        })?;
+        }
+        Ok((after, changes))
+    })?;
     if outcome.after.is_none() && !mode.dry_run {
         for dir in made.iter().rev() {
             // Not empty means that somebody uses it: it stays.
@@ -311,11 +335,16 @@ fn brings_back(role: Option<Role>, record: Option<&Record>) -> bool {
 }
 
 /// Our entries out, of that role if one is named; with the last of them, those of others back.
-fn undo(doc: &mut Doc, role: Option<Role>, record: Option<&Record>) -> Result<Vec<Change>, Fault> {
+fn undo(
+    doc: &mut Doc,
+    role: Option<Role>,
+    record: Option<&Record>,
+    back: Back<'_>,
+) -> Result<Vec<Change>, Fault> {
     let mut changes = hooks::strip(doc, role, record.map(|record| &record.created))?;
     if !survey(doc).is_ours() && brings_back(role, record) {
         let taken = record.map(|record| record.taken.as_slice()).unwrap_or_default();
-        changes.extend(others::put_back(doc, taken)?);
+        changes.extend(others::put_back(doc, taken, back)?);
     }
     Ok(changes)
 }

@@ -1,14 +1,19 @@
 //! The hook programs of others that are known here: how their entries are told, which servers of
 //! ours do their work, and how their entries are taken out and put back.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::edit::{Doc, Path};
 use super::hooks::{self, Change};
+use super::program::{self, Lead, Roots};
 use super::survey::{self, survey};
 use crate::event::Kind;
 use crate::json::{Fault, Node};
+use crate::remote::cdev;
 use crate::rule::file::remote::Dialect;
 
 /// A hook program of somebody else.
@@ -41,9 +46,9 @@ pub const KNOWN: &[Program] = &[
                  dialect = \"cdev\"\n\
                  events = [\"PreToolUse\", \"SessionStart\", \"Notification\", \"PostToolUse\"]\n",
         twice: "the phone would be asked twice about every call",
-        marks: &[".cdev/hooks/"],
+        marks: &[cdev::HOOKS],
         told: Some("tool-start"),
-        group_key: Some("_cdev_managed"),
+        group_key: Some(cdev::GROUP),
     },
     Program {
         name: "agent-hooks",
@@ -111,6 +116,18 @@ pub struct Taken {
     pub at: usize,
     /// The group, without what stayed of it.
     pub group: Value,
+    /// The words of its commands that were files then: where.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, PathBuf>,
+}
+
+/// Which of the entries that were taken out come back.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Back<'r> {
+    /// All.
+    All,
+    /// Those whose program has not gone since.
+    There(&'r Roots),
 }
 
 impl Taken {
@@ -124,18 +141,64 @@ impl Taken {
         Change::PutBack { event: self.event.clone(), program: self.program.clone() }
     }
 
-    fn has(&self, command: &str) -> bool {
+    fn lines(&self) -> impl Iterator<Item = String> {
         let entries = self.group["hooks"].as_array().into_iter().flatten();
-        let mut lines = entries.filter_map(|entry| survey::line(entry.as_object()?));
-        lines.any(|line| line == command)
+        entries.filter_map(line)
     }
+
+    fn has(&self, command: &str) -> bool {
+        self.lines().any(|line| line == command)
+    }
+
+    /// Are the programs of all its entries gone?
+    pub fn is_gone(&self, roots: &Roots) -> bool {
+        self.lines().all(|line| self.lacks(&line, roots))
+    }
+
+    /// Is a file that this command needs gone since it was taken out? What was no file then, or may lie
+    /// elsewhere by now, is not.
+    fn lacks(&self, command: &str, roots: &Roots) -> bool {
+        program::needed(command, marks(&self.program)).iter().any(|word| {
+            let was = self.files.get(word);
+            was.is_some_and(|file| !program::is_there(file))
+                && !matches!(roots.lead(word), Lead::File(_))
+        })
+    }
+
+    /// Takes the entries out of its group whose programs are gone: that they stay out.
+    fn leave(&mut self, roots: &Roots) -> Vec<Change> {
+        let lacking: Vec<String> = self.lines().filter(|line| self.lacks(line, roots)).collect();
+        if let Some(entries) = self.group["hooks"].as_array_mut() {
+            entries.retain(|entry| line(entry).is_none_or(|line| !lacking.contains(&line)));
+        }
+        let change = |command| Change::LeftOut {
+            event: self.event.clone(),
+            program: self.program.clone(),
+            command,
+        };
+        lacking.into_iter().map(change).collect()
+    }
+}
+
+/// The command line of an entry.
+fn line(entry: &Value) -> Option<String> {
+    survey::line(entry.as_object()?)
+}
+
+/// What the commands of that program contain.
+fn marks(name: &str) -> &'static [&'static str] {
+    KNOWN.iter().find(|known| known.name == name).map_or(&[], |known| known.marks)
 }
 
 /// Takes out every entry of these programs that the client sees, and what becomes empty by it.
 ///
 /// # Errors
 /// Only where the document's own edits fail.
-pub(super) fn take_out(doc: &mut Doc, programs: &[&Program]) -> Result<Vec<Taken>, Fault> {
+pub(super) fn take_out(
+    doc: &mut Doc,
+    programs: &[&Program],
+    roots: &Roots,
+) -> Result<Vec<Taken>, Fault> {
     let mut taken = Vec::new();
     let asked = |known: &Program| programs.iter().any(|one| one.name == known.name);
     loop {
@@ -150,12 +213,20 @@ pub(super) fn take_out(doc: &mut Doc, programs: &[&Program]) -> Result<Vec<Taken
         let Some((known, foreign, group)) = found else { return Ok(taken) };
         let path = emptied(doc, &foreign.path, known.group_key.is_some());
         doc.remove(&path)?;
-        taken.push(Taken {
+        let mut one = Taken {
             program: known.name.to_string(),
             event: foreign.event,
             at: foreign.path[2],
             group,
-        });
+            files: BTreeMap::new(),
+        };
+        let needed = one.lines().flat_map(|line| program::needed(&line, known.marks));
+        let file = |word: String| match roots.lead(&word) {
+            Lead::File(file) => Some((word, file)),
+            Lead::Nothing(_) | Lead::Unknown => None,
+        };
+        one.files = needed.filter_map(file).collect();
+        taken.push(one);
     }
 }
 
@@ -196,8 +267,17 @@ pub(super) fn still_out(doc: &Doc, taken: &[Taken]) -> Vec<Taken> {
 ///
 /// # Errors
 /// Where the file's shape leaves no place for it.
-pub(super) fn put_back(doc: &mut Doc, taken: &[Taken]) -> Result<Vec<Change>, Fault> {
-    let out = still_out(doc, taken);
+pub(super) fn put_back(
+    doc: &mut Doc,
+    taken: &[Taken],
+    back: Back<'_>,
+) -> Result<Vec<Change>, Fault> {
+    let mut out = still_out(doc, taken);
+    let mut left = Vec::new();
+    if let Back::There(roots) = back {
+        left = out.iter_mut().flat_map(|one| one.leave(roots)).collect();
+        out.retain(|one| one.lines().next().is_some());
+    }
     if !out.is_empty() {
         hooks::check_shape(doc, out.iter().map(|one| one.event.as_str()))?;
     }
@@ -205,7 +285,24 @@ pub(super) fn put_back(doc: &mut Doc, taken: &[Taken]) -> Result<Vec<Change>, Fa
     for one in out.iter().rev() {
         hooks::place(doc, &one.event, one.at, &one.group)?;
     }
-    Ok(out.iter().map(Taken::back).collect())
+    Ok(out.iter().map(Taken::back).chain(left).collect())
+}
+
+/// Takes out of a file's own text what is not to come back with it.
+///
+/// # Errors
+/// Only where the document's own edits fail.
+pub(super) fn leave_out(doc: &mut Doc, changes: &[Change]) -> Result<(), Fault> {
+    for change in changes {
+        let Change::LeftOut { event, command, .. } = change else { continue };
+        let foreign = survey(doc).foreign.into_iter();
+        let mut alike = foreign.filter(|one| one.event == *event && one.command == *command);
+        if let Some(one) = alike.next() {
+            let path = emptied(doc, &one.path, false);
+            doc.remove(&path)?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -261,7 +358,8 @@ mod tests {
             [(vec![], vec![1, 2]), (vec![2], vec![1]), (vec![1, 2], vec![]), (vec![3, 4], vec![])]
         {
             let mut doc = Doc::new(&all).unwrap();
-            let taken = take_out(&mut doc, &[&KNOWN[1]]).unwrap();
+            let roots = Roots { home: "/h".into(), project: "/p".into() };
+            let taken = take_out(&mut doc, &[&KNOWN[1]], &roots).unwrap();
             assert_eq!(doc.text(), "{}");
             let now: Vec<Value> = there.iter().copied().map(entry).collect();
             let doc = Doc::new(&json!({"hooks": {"Stop": now}}).to_string()).unwrap();

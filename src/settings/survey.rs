@@ -239,7 +239,7 @@ fn role(args: &[String]) -> Role {
     if bridge { Role::Bridge } else { Role::Guard }
 }
 
-fn is_assignment(word: &str) -> bool {
+pub(super) fn is_assignment(word: &str) -> bool {
     let name = word.split_once('=').map(|(name, _)| name);
     word == "exec"
         || name.is_some_and(|name| {

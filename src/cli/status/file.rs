@@ -11,6 +11,7 @@ use super::super::scope::{self, Place};
 use super::guards::is_world_writable;
 use crate::rule::file::server::Typed;
 use crate::settings::file::Target;
+use crate::settings::program;
 use crate::settings::record::Records;
 use crate::settings::survey::{Own, Survey};
 use crate::settings::{self, Error};
@@ -196,12 +197,12 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
 }
 
 fn binary(command: &str) -> Binary {
-    let file = scope::resolve(command);
+    let file = program::resolve(command);
     let this = std::env::current_exe().and_then(|exe| exe.canonicalize()).ok();
     Binary {
         path: command.to_string(),
         exists: file.is_some(),
-        executable: file.as_deref().is_some_and(scope::is_executable),
+        executable: file.as_deref().is_some_and(program::is_executable),
         current: file.as_deref().and_then(|file| file.canonicalize().ok()) == this,
         writable_by_others: file.as_deref().is_some_and(is_world_writable),
     }

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use crate::cli::{Context, scope};
 use crate::event::Kind;
+use crate::settings;
 use crate::settings::others::Program;
-use crate::settings::{self, survey};
+use crate::settings::program::{self, Lead, Roots};
 
 /// A command of somebody else on an event that decides.
 #[derive(Debug, Serialize)]
@@ -51,42 +52,22 @@ pub(super) fn guards(context: &Context) -> Vec<Guard> {
 /// What is wrong with the program or script of a foreign command, where that can be told without
 /// running it: what is written as a path must exist, and not be everybody's to change.
 fn problem(context: &Context, command: &str, shell: bool) -> Option<String> {
-    const INTERPRETERS: &[&str] =
-        &["sh", "bash", "zsh", "dash", "python", "python3", "node", "ruby", "perl", "bun", "deno"];
-    let words = survey::words(command);
-    let mut words = words.iter().filter(|word| !word.contains('=')).map(String::as_str);
-    let first = words.next()?;
-    let name = first.rsplit('/').next().unwrap_or(first);
-    let script = INTERPRETERS.contains(&name).then(|| words.find(|word| !word.starts_with('-')));
-    for word in [Some(first), script.flatten()].into_iter().flatten() {
-        if !word.contains('/') {
-            if !shell && word == first && scope::resolve(word).is_none() {
+    let roots = Roots { home: context.paths.home.clone(), project: context.root.clone() };
+    for (at, word) in program::needed(command, &[]).iter().enumerate() {
+        match roots.lead(word) {
+            Lead::Unknown if !shell && at == 0 && !word.contains('/') => {
                 return Some(format!("{word} is not in PATH"));
             }
-            continue;
-        }
-        let root = context.root.to_string_lossy();
-        let home = context.paths.home.to_string_lossy();
-        let mut path = word
-            .replace("${CLAUDE_PROJECT_DIR}", &root)
-            .replace("$CLAUDE_PROJECT_DIR", &root)
-            .replace("${HOME}", &home)
-            .replace("$HOME", &home);
-        if let Some(rest) = path.strip_prefix("~/") {
-            path = format!("{home}/{rest}");
-        }
-        if path.contains(['$', '`', '*', '(', ';', '|', '&', '<', '>']) {
-            continue;
-        }
-        let file = context.cwd.join(&path);
-        if !file.exists() {
-            return Some(format!("{path} is not there"));
-        }
-        if is_world_writable(&file) {
-            return Some(format!("{path} can be changed by every user"));
-        }
-        if word == first && !scope::is_executable(&file) {
-            return Some(format!("{path} cannot be run"));
+            Lead::Nothing(file) => return Some(format!("{} is not there", file.display())),
+            Lead::File(file) if word.contains('/') => {
+                if is_world_writable(&file) {
+                    return Some(format!("{} can be changed by every user", file.display()));
+                }
+                if at == 0 && !program::is_executable(&file) {
+                    return Some(format!("{} cannot be run", file.display()));
+                }
+            }
+            Lead::File(_) | Lead::Unknown => {}
         }
     }
     None

@@ -1,0 +1,209 @@
+//! Hook programs of others beside ours: which do what a server in hookctl's config does as well,
+//! and how to end that.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::file::Target;
+use super::others::{KNOWN, Program};
+use crate::config::{Config, Source};
+use crate::paths;
+use crate::rule::file::Remote;
+use crate::text::visible;
+
+/// The administrator's settings.
+const MANAGED: &str = "managed";
+
+/// One settings file that the agent reads.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Whose it is: managed, user, project or local.
+    pub name: &'static str,
+    /// The file.
+    pub file: PathBuf,
+}
+
+impl Place {
+    /// May hookctl write it? What the administrator wrote stays.
+    pub fn is_ours_to_edit(&self) -> bool {
+        self.name != MANAGED
+    }
+}
+
+/// Every file that the agent reads there, the managed one first. In the home directory there is no project.
+pub fn places(home: &Path, cwd: &Path, root: &Path) -> Vec<Place> {
+    let [managed, user, project, local] = paths::claude_settings(home, cwd, root);
+    let mut files = vec![(MANAGED, managed), ("user", user.clone())];
+    if !is_same(&project, &user) {
+        files.extend([("project", project), ("local", local)]);
+    }
+    files.into_iter().map(|(name, file)| Place { name, file }).collect()
+}
+
+/// Do both names lead to one file?
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    match (Target::find(a), Target::find(b)) {
+        (Ok(a), Ok(b)) => a.real == b.real,
+        _ => a == b,
+    }
+}
+
+/// The entries of one known program in one file.
+#[derive(Debug)]
+pub struct Found {
+    /// The file.
+    pub place: Place,
+    /// The program.
+    pub program: &'static Program,
+    /// The events in the file's order.
+    events: Vec<String>,
+    commands: Vec<String>,
+    /// The server of ours that does the same, and the file that names it.
+    server: Option<(String, String)>,
+}
+
+/// The same thing done twice; the keys are stable.
+#[derive(Debug, Serialize)]
+pub struct Conflict {
+    program: &'static str,
+    scope: &'static str,
+    file: String,
+    events: Vec<String>,
+    remote: String,
+}
+
+/// The programs whose work a server in the config does.
+pub fn served(config: &Config) -> Vec<&'static Program> {
+    KNOWN.iter().filter(|program| server(config, program).is_some()).collect()
+}
+
+/// The server that does a program's work, and the file that names it.
+pub fn server(config: &Config, program: &Program) -> Option<(String, String)> {
+    let is_it = |remote: &&Remote| Some(remote.dialect) == program.dialect;
+    let remote = config.remotes().map(|(_, remote)| remote).find(is_it)?;
+    let has = |source: &&Source| source.file.remotes.iter().any(|one| std::ptr::eq(one, remote));
+    let source = config.sources.iter().find(has)?;
+    Some((remote.name.clone(), source.path.display().to_string()))
+}
+
+/// The known programs in each of these files.
+pub fn found(places: &[Place], config: &Config) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::new();
+    for place in places {
+        // A broken file has no effect; `status` reports it.
+        let Ok(Some(read)) = super::read(&place.file) else { continue };
+        let first = all.len();
+        for foreign in read.survey.foreign {
+            let Some(program) = foreign.known else { continue };
+            let known = all[first..].iter().position(|one| one.program.name == program.name);
+            let at = known.map_or(all.len(), |at| first + at);
+            if at == all.len() {
+                all.push(Found {
+                    place: place.clone(),
+                    program,
+                    events: Vec::new(),
+                    commands: Vec::new(),
+                    server: server(config, program),
+                });
+            }
+            let found = &mut all[at];
+            for (list, text) in
+                [(&mut found.events, foreign.event), (&mut found.commands, foreign.command)]
+            {
+                if !list.contains(&text) {
+                    list.push(text);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// What is done twice in these files, for who works there.
+pub fn warnings(places: &[Place], config: &Config) -> Vec<String> {
+    if served(config).is_empty() {
+        return Vec::new();
+    }
+    let ours = |place: &&Place| {
+        let read = super::read(&place.file).ok().flatten();
+        place.is_ours_to_edit() && read.is_some_and(|read| !read.survey.own.is_empty())
+    };
+    let again = install(places.iter().find(ours).map_or("user", |place| place.name));
+    found(places, config).iter().filter_map(|one| one.warning(&again)).collect()
+}
+
+/// The command line that a hint begins with.
+pub fn install(scope: &str) -> String {
+    match scope {
+        "user" => "hookctl install".to_string(),
+        scope => format!("hookctl install --scope {scope}"),
+    }
+}
+
+impl Found {
+    /// What is done twice, where something is.
+    pub fn conflict(&self) -> Option<Conflict> {
+        let (remote, _) = self.server.as_ref()?;
+        Some(Conflict {
+            program: self.program.name,
+            scope: self.place.name,
+            file: self.place.file.display().to_string(),
+            events: self.events.clone(),
+            remote: remote.clone(),
+        })
+    }
+
+    /// Who and where.
+    fn who(&self) -> String {
+        let Found { program, place, events, commands, .. } = self;
+        let mut text = format!(
+            "{} is installed as well, in {} ({} settings: {})",
+            program.name,
+            place.file.display(),
+            place.name,
+            events.join(", ")
+        );
+        for command in commands {
+            let _ = write!(text, "\n  runs {command}");
+        }
+        visible(&text).into()
+    }
+
+    /// What is done twice, and the ways out.
+    pub fn warning(&self, install: &str) -> Option<String> {
+        let (remote, file) = self.server.as_ref()?;
+        let name = self.program.name;
+        let out = format!("take [remote.{remote}] out of {file}");
+        let ways = match self.place.is_ours_to_edit() {
+            true => format!(
+                "Let hookctl do it alone: `{install} --replace` takes the entries of {name} out, and\n\
+                 `hookctl uninstall` brings them back. Or leave it to {name}: {out}."
+            ),
+            false => format!("hookctl never writes these settings: {out}."),
+        };
+        Some(format!(
+            "{}\nand [remote.{remote}] does the same: {}.\n{ways}",
+            self.who(),
+            self.program.twice
+        ))
+    }
+
+    /// That it is there, and what would let hookctl take its place.
+    pub fn note(&self, config: &Path, install: &str) -> String {
+        let instead = match self.program.dialect {
+            Some(_) if self.place.is_ours_to_edit() => {
+                let remote = self.program.remote.trim_end().replace('\n', "\n    ");
+                format!(
+                    "To let hookctl do its work instead, write into {}\n    {remote}\nand run \
+                     `{install} --replace`.",
+                    config.display()
+                )
+            }
+            Some(_) => "hookctl never writes these settings.".to_string(),
+            None => format!("hookctl leaves it: {}.", self.program.twice),
+        };
+        format!("{}\n{instead}", self.who())
+    }
+}
