@@ -44,6 +44,8 @@ mod privacy;
 mod proof;
 #[path = "remote/rate.rs"]
 mod rate;
+#[path = "remote/roads.rs"]
+mod roads;
 #[path = "remote/secrets.rs"]
 mod secrets;
 #[path = "remote/sent.rs"]

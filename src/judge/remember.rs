@@ -34,6 +34,7 @@ impl Unheard {
             }
             Unheard::Doubt(Doubt::Other) => "it is for another call than this one".into(),
             Unheard::Doubt(Doubt::Before) => "the same was asked before in this session".into(),
+            Unheard::Doubt(Doubt::Recalled) => "the server has it from its memory".into(),
         };
         let what =
             reply.remembered.as_deref().map(|pattern| format!(" (`{}`)", journal::clean(pattern)));
@@ -113,14 +114,19 @@ impl Judge<'_> {
         }
         let questions = Questions::of(&self.world.paths.state, &self.event.session);
         if !reply.session
+            && !reply.recalled
             && matches!(reply.verb, Some(Verb::Allow | Verb::Deny))
             && let (Some(questions), Some(question)) = (&questions, &asked.question)
         {
             questions.once(question);
         }
-        let allows = self.event.kind.is_gate() && reply.session && reply.verb == Some(Verb::Allow);
+        let lasts = reply.session || reply.recalled;
+        let allows = self.event.kind.is_gate() && lasts && reply.verb == Some(Verb::Allow);
         if !allows || !one.remote.guard {
             return None;
+        }
+        if reply.recalled {
+            return Some(Unheard::Doubt(Doubt::Recalled));
         }
         let Some(questions) = questions else { return Some(Unheard::Doubt(Doubt::Unrecorded)) };
         let pattern = reply.remembered.as_deref();

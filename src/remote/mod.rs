@@ -269,11 +269,14 @@ pub fn read(remote: &Remote, request: &Request, body: &str) -> Result<Reply, Str
     }
     if remote.human
         && let Ok(answer) = serde_json::from_str::<Value>(body)
-        && answer.get("scope").is_some_and(|scope| scope == "session")
     {
-        reply.session = true;
-        let pattern = answer.get("pattern").and_then(Value::as_str).filter(|text| !text.is_empty());
-        reply.remembered = pattern.map(str::to_string);
+        let says = |key: &str, what: &str| answer.get(key).is_some_and(|value| value == what);
+        reply.recalled = says("source", "memory");
+        if says("scope", "session") {
+            reply.session = true;
+            let pattern = answer.get("pattern").and_then(Value::as_str);
+            reply.remembered = pattern.filter(|text| !text.is_empty()).map(str::to_string);
+        }
     }
     Ok(reply)
 }
@@ -379,7 +382,7 @@ impl Asking<'_> {
 fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) -> Asked {
     let start = Instant::now();
     // Without a call's id, the same payload may soon come again and mean another event.
-    let named = request.event.str("tool_use_id").is_some();
+    let named = request.event.str("tool_use_id").is_some_and(|id| !id.is_empty());
     let window = Duration::from_millis(if named { 5_000 } else { 700 });
     // All that is said of the server counts: what another registration was answered elsewhere is
     // not its answer.

@@ -46,6 +46,8 @@ pub enum Doubt {
     Other,
     /// The same was asked before, and may have been answered for the session.
     Before,
+    /// The server says so.
+    Recalled,
 }
 
 /// The questions of one session.

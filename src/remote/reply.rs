@@ -19,6 +19,8 @@ pub struct Reply {
     pub remembered: Option<String>,
     /// It holds for the rest of the session, as far as a human gave it.
     pub session: bool,
+    /// The server says that it comes from its memory.
+    pub recalled: bool,
     /// Nobody was asked, and why: the session's mode lets all calls pass.
     pub passed_over: bool,
     /// Why.

@@ -168,7 +168,7 @@ impl Found {
         for command in commands {
             let _ = write!(text, "\n  runs {command}");
         }
-        visible(&text).into()
+        visible(&text)
     }
 
     /// What is done twice, and the ways out.
