@@ -218,6 +218,11 @@ impl Event {
         self.raw.get(key).and_then(Value::as_str)
     }
 
+    /// The id of its call: an empty one is none.
+    pub fn call_id(&self) -> Option<&str> {
+        self.str("tool_use_id").filter(|id| !id.is_empty())
+    }
+
     /// Is this a call of that tool (by Claude Code's name)?
     pub fn is_tool(&self, name: &str) -> bool {
         self.tool == name

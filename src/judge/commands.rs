@@ -198,7 +198,7 @@ impl Judge<'_> {
         }
         let key = format!("{phase}-{}", &trust::hash(&identity)[..32]);
         // Without a call's id, the same payload may soon come again and mean another event.
-        let named = self.event.str("tool_use_id").is_some();
+        let named = self.event.call_id().is_some();
         let window = Duration::from_millis(if named { 5_000 } else { 700 });
         let count = jobs.len();
         let deadline = self.world.deadline;

@@ -58,7 +58,7 @@ impl Dialect for Cdev {
         let most = if request.mark.is_some() { LARGEST_TOLD } else { LARGEST };
         // Questions are known by it: of two with the same, nobody could answer the first.
         if event.kind.is_gate() {
-            match event.str("tool_use_id").filter(|call| !call.is_empty()) {
+            match event.call_id() {
                 None => drop(object.insert("tool_use_id".into(), id(event).into())),
                 Some(call) if request.twice => {
                     let own = format!("{call}-{:08x}", random() as u32);
@@ -137,7 +137,7 @@ impl Dialect for Cdev {
         let session = format!("{}-{:08x}", event.session, number as u32);
         event.raw.insert("session_id".into(), session.into());
         // Nor may an id come twice. Without one, the body gets its own.
-        if let Some(call) = event.str("tool_use_id").filter(|call| !call.is_empty()) {
+        if let Some(call) = event.call_id() {
             let call = format!("{call}-{:08x}", number as u32);
             event.raw.insert("tool_use_id".into(), call.into());
         }

@@ -382,7 +382,7 @@ impl Asking<'_> {
 fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) -> Asked {
     let start = Instant::now();
     // Without a call's id, the same payload may soon come again and mean another event.
-    let named = request.event.str("tool_use_id").is_some_and(|id| !id.is_empty());
+    let named = request.event.call_id().is_some();
     let window = Duration::from_millis(if named { 5_000 } else { 700 });
     // All that is said of the server counts: what another registration was answered elsewhere is
     // not its answer.

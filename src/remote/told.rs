@@ -78,7 +78,7 @@ impl Told {
     /// Puts a message for each server into its spool and sees to it that they are sent; `line` notes
     /// what came of it.
     pub fn queue(self, line: &mut journal::Line) {
-        let named = self.request.event.str("tool_use_id").is_some();
+        let named = self.request.event.call_id().is_some();
         let window = Duration::from_millis(if named { 5_000 } else { 700 });
         let mut send = false;
         let event = &self.request.event.name;
