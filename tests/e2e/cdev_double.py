@@ -11,10 +11,15 @@ The human's answers, in order, to the calls that reach the phone:
   late       Allow for Session, after `--patience` seconds
   never      nobody looks at the phone; so it is with every call after the last answer
 `--refuse` is the status of every POST (401 without a token, 429 at the rate limit), `--refuse-told` that of all but questions; `/health` is open to all.
-After `--patience` seconds nobody has answered. What is remembered is answered at once, what a human says after a moment. Every request is printed as a line of JSON.
+After `--patience` seconds nobody has answered. What is remembered is answered at once (within 4 ms; `--marked`: and says so), what a
+human says after a moment. Of two questions with one id the second takes the first one's place: a tap answers the second, and the first waits
+until nobody has answered. A question without an id nobody can answer.
+`install` and `remove` put its own hooks into an agent's settings and take them out, as it does when it starts and stops. Every request is printed as a line of JSON.
 """
 import argparse
 import json
+import os
+import shutil
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -60,17 +65,69 @@ def matches(known, tool, given):
     return path.endswith(rest[1:]) if rest.startswith("*.") else path.startswith(rest[:-1])
 
 
+# cdev's own scripts, with Python in place of curl.
+SCRIPT = """#!/usr/bin/env python3
+import json, sys, urllib.request
+url, told = "http://127.0.0.1:%d/api/hooks/", sys.argv[1:]
+body = sys.stdin.buffer.read()
+try:
+    ask = urllib.request.Request(url + (told[0] if told else "permission-request"), body, {"Content-Type": "application/json"})
+    said = json.load(urllib.request.urlopen(ask, timeout=65))
+except OSError:
+    sys.exit(0)
+if not told and said.get("decision"):
+    print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": said["decision"],
+                                             "permissionDecisionReason": "cdev's own hook"}}))
+"""
+# Its groups: event, script with argument, matcher.
+GROUPS = (("SessionStart", "forward.sh session", "*"), ("Notification", "forward.sh notification", "permission_prompt"),
+          ("PreToolUse", "permission.sh", "*"), ("PostToolUse", "forward.sh tool-end", "*"))
+
+
+def install(home, port):
+    """What cdev does at its start: its scripts, and its groups behind those of the user's settings, unless its marker is there."""
+    hooks, settings = os.path.join(home, ".cdev/hooks"), os.path.join(home, ".claude/settings.json")
+    if os.path.exists(os.path.join(hooks, ".installed")):
+        return
+    os.makedirs(hooks, exist_ok=True)
+    for name in ("forward.sh", "permission.sh", ".installed"):
+        with open(os.path.join(hooks, name), "w", encoding="utf-8") as f:
+            f.write(SCRIPT % port if name.endswith(".sh") else "")
+        os.chmod(os.path.join(hooks, name), 0o755)
+    with open(settings, encoding="utf-8") as f:
+        now = json.load(f)
+    for event, script, matcher in GROUPS:
+        entry = {"command": "%s/%s" % (hooks, script), "type": "command"}
+        group = {"_cdev_managed": True, "hooks": [entry], "matcher": matcher}
+        now.setdefault("hooks", {}).setdefault(event, []).append(group)
+    with open(settings, "w", encoding="utf-8") as f:
+        json.dump(now, f, indent=2)
+
+
+def remove(home):
+    """What it does at a clean stop: all groups that are its own go, and its directory with the marker."""
+    hooks, settings = os.path.join(home, ".cdev/hooks"), os.path.join(home, ".claude/settings.json")
+    with open(settings, encoding="utf-8") as f:
+        now = json.load(f)
+    own = lambda group: "_cdev_managed" in group or ".cdev/hooks/" in json.dumps(group)
+    left = {event: [group for group in groups if not own(group)] for event, groups in now.get("hooks", {}).items()}
+    now["hooks"] = {event: groups for event, groups in left.items() if groups}
+    with open(settings, "w", encoding="utf-8") as f:
+        json.dump(now, f, indent=2)
+    shutil.rmtree(hooks, ignore_errors=True)
+
+
 class Double(ThreadingHTTPServer):
     """`requests` holds what came, `human` what reached the phone, `faults` what no client may do. Listens once it is started."""
 
     daemon_threads = True
 
-    def __init__(self, answers=(), patience=60.0, port=0, say=None):
+    def __init__(self, answers=(), patience=60.0, port=0, say=None, marked=False, refuse=0):
         unknown = set(answers) - set(ANSWERS)
         if unknown:
             raise ValueError("answers of the human are %s, not %s" % (", ".join(ANSWERS), sorted(unknown)))
         self.answers, self.patience, self.say = list(answers), patience, say
-        self.refuse = self.refuse_told = None
+        self.marked, self.refuse, self.refuse_told = marked, refuse, None
         self.requests, self.human, self.faults = [], [], []
         self.pending, self.asked, self.memory = {}, set(), {}
         self.lock = threading.Lock()
@@ -112,9 +169,12 @@ class Double(ThreadingHTTPServer):
         if headers.get("Content-Type") != "application/json":
             faults.append("its content type is %s" % headers.get("Content-Type"))
         with self.lock:
-            if (name, body) in self.requests:
+            # What is refused may be told again.
+            if (name, body) in self.requests and not self.refuse:
                 faults.append("it came twice")
-            if name == "tool-end" and body and (
+            # cdev's own script sends what it is given.
+            own = headers.get("User-Agent", "").startswith("Python-urllib")
+            if name == "tool-end" and body and not own and (
                     "tool_result" not in body or body["tool_result"] != body.get("tool_response")):
                 faults.append("tool_result and tool_response differ")
             self.requests.append((name, body))
@@ -127,7 +187,8 @@ class Double(ThreadingHTTPServer):
         known = self.memory.get(session, {})
         own = pattern(tool, given)
         found = own if own in known else next((one for one in known if matches(one, tool, given)), None)
-        return found and {"decision": known[found], "pattern": found, "scope": "session"}
+        said = {"source": "memory"} if self.marked else {}
+        return found and dict({"decision": known[found], "pattern": found, "scope": "session"}, **said)
 
     def question(self, body):
         """What the question is answered, after a human had their time for it."""
@@ -146,11 +207,19 @@ class Double(ThreadingHTTPServer):
             if known:
                 return known
             self.human.append(body)
-            self.pending[number] = body
-            answer = self.answers.pop(0) if self.answers else "never"
+            mine = self.pending[number] = {"answer": "never", "said": threading.Event()}
+            answer = self.answers.pop(0) if self.answers and number else "never"
+        end = time.monotonic() + self.patience
         time.sleep(self.patience if answer in ("late", "never") else MOMENT)
         with self.lock:
-            self.pending.pop(number, None)
+            # A tap is for the question that has the id by then.
+            shown = self.pending.pop(number, None)
+            if shown:
+                shown["answer"] = answer
+                shown["said"].set()
+        mine["said"].wait(max(0, end - time.monotonic()))
+        answer = mine["answer"]
+        with self.lock:
             if answer in ("late", "session"):
                 own = pattern(tool, given)
                 self.memory.setdefault(session, {})[own] = "allow"
@@ -189,10 +258,12 @@ class Hooks(BaseHTTPRequestHandler):
             self.server.faults.append("%s: there is no such path" % self.path)
             return self.answer(404, "404 page not found\n", "text/plain")
         name = self.path.removeprefix(BASE)
-        refused = self.server.refuse or (name != QUESTION and self.server.refuse_told)
-        if refused:
-            return self.answer(refused, "refused\n", "text/plain")
+        told = name != QUESTION and (self.server.refuse or self.server.refuse_told)
+        if told:
+            return self.answer(told, "Unauthorized\n", "text/plain")
         body = self.server.take(name, self.headers, raw)
+        if name == QUESTION and self.server.refuse:
+            return self.answer(self.server.refuse, "Unauthorized\n", "text/plain")
         if name == QUESTION:
             return self.answer(200, self.server.question(body))
         if name not in TOLD:
@@ -204,12 +275,13 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--port", type=int, default=16180)
     ap.add_argument("--patience", type=float, default=60)
-    ap.add_argument("--refuse", type=int)
+    ap.add_argument("--marked", action="store_true")
+    ap.add_argument("--refuse", type=int, default=0)
     ap.add_argument("--refuse-told", type=int)
     ap.add_argument("answer", nargs="*", choices=[*ANSWERS, []])
     a = ap.parse_args()
-    with Double(a.answer, a.patience, a.port, lambda line: print(line, flush=True)) as double:
-        double.refuse, double.refuse_told = a.refuse, a.refuse_told
+    with Double(a.answer, a.patience, a.port, lambda line: print(line, flush=True), a.marked, a.refuse) as double:
+        double.refuse_told = a.refuse_told
         double.start()
         print("http://127.0.0.1:%d" % double.port, flush=True)
         try:

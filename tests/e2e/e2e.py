@@ -38,7 +38,8 @@ Keys of a scenario (TOML, needs Python 3.11)
   server          { example = "flask", delay = SECONDS, down = true }: a server of examples/servers that
                   listens at {{PORT}}, what it gets comes so much later; down = nobody listens there;
                   { cdev = ["once", ...], patience = SECONDS, after = "FILE" }: cdev and what the human answers
-                  (cdev_double.py); after = it starts when the project has that file. What no client of cdev may
+                  (cdev_double.py); after = it starts when the project has that file; installs = its own hooks stand
+                  beside hookctl's; marked = its memory says that it is one; refuse = STATUS of all questions. What no client of cdev may
                   do fails the scenario
   quiet           true: not one of the calls is stopped (see below)
   hook_errors     true: the client may report a failed hook (otherwise that fails the scenario)
@@ -269,7 +270,8 @@ def run_one(client, hookctl, hook, sc, wiring, timeout, keep=None, servers=None)
             port = example_servers.free_port()
         elif "cdev" in wanted:
             port = example_servers.free_port()
-            phone = stack.enter_context(cdev_double.Double(wanted["cdev"], wanted.get("patience", 60), port))
+            phone = stack.enter_context(cdev_double.Double(
+                wanted["cdev"], wanted.get("patience", 60), port, None, wanted.get("marked", False), wanted.get("refuse", 0)))
             if "after" not in wanted:
                 phone.start()
         elif wanted:
@@ -321,6 +323,8 @@ def run_here(client, hookctl, hook, sc, wiring, timeout, keep, port, relay, phon
             if fault:
                 verdict["missed"] = [fault]
                 return verdict
+        if sc.get("server", {}).get("installs"):
+            cdev_double.install(home, port)
         for args in sc.get("setup", []):
             subprocess.run([hookctl] + args, cwd=proj, env=clean_env(home, root), stdin=subprocess.DEVNULL,
                            capture_output=True, timeout=60, check=True)
