@@ -68,7 +68,7 @@ pub fn event(payload: Map<String, Value>, named: Option<&str>) -> (&'static dyn 
 /// The payload of an event that nobody sent.
 pub fn payload(name: &str, cwd: &str) -> Map<String, Value> {
     let mut payload = Map::new();
-    payload.insert("session_id".into(), "dry".into());
+    payload.insert("session_id".into(), judge::NO_SESSION.into());
     payload.insert("cwd".into(), cwd.into());
     payload.insert("hook_event_name".into(), name.into());
     payload

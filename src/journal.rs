@@ -18,9 +18,6 @@ use crate::text;
 /// How often a line is written, where each time the journal is rotated away under it.
 const TRIES: usize = 5;
 
-/// How a text ends that was cut.
-const CUT: &str = " bytes more]";
-
 /// One decision.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -67,6 +64,45 @@ pub struct Line {
     pub ms: f64,
 }
 
+/// Who answered, where a human was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// A human, now.
+    Human,
+    /// A human, earlier in the session: that is remembered here.
+    HumanEarlier,
+    /// The server itself, from a memory of its own: as far as can be known no human was asked now.
+    ServerMemory,
+    /// Nobody: it failed, its time was up, it has been down, or nobody looked.
+    Nobody,
+}
+
+impl By {
+    /// All of them.
+    pub const ALL: &'static [By] = &[By::Human, By::HumanEarlier, By::ServerMemory, By::Nobody];
+
+    /// As the journal has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            By::Human => "human",
+            By::HumanEarlier => "human-earlier",
+            By::ServerMemory => "server-memory",
+            By::Nobody => "nobody",
+        }
+    }
+
+    /// In words.
+    pub const fn says(self) -> &'static str {
+        match self {
+            By::Human => "a human answered",
+            By::HumanEarlier => "a human answered earlier",
+            By::ServerMemory => "a server's memory answered",
+            By::Nobody => "nobody answered",
+        }
+    }
+}
+
 /// What came of asking a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -81,6 +117,15 @@ pub struct Remote {
     pub ms: u64,
     /// answered, refused (a human's no), remembered, failed; queued or dropped where it is only told.
     pub outcome: String,
+    /// Who answered, where a human was to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<By>,
+    /// When the human said it, where that was earlier, RFC 3339 in UTC.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub since: String,
+    /// Until when that holds.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub until: String,
     /// Why it failed, or why a human's server decides nothing; redacted.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub cause: String,
@@ -95,7 +140,7 @@ impl Line {
 
     /// Does `what` lack a part of the call: was it cut, or a secret taken out?
     pub fn is_partial(&self) -> bool {
-        self.what.ends_with(CUT) || self.what.contains(redact::MASK)
+        self.what.ends_with(text::MORE) || self.what.contains(redact::MASK)
     }
 }
 
@@ -183,7 +228,7 @@ pub fn clean(text: &str) -> String {
     }
     let mut out = redact::secrets(&text[..end]).into_owned();
     if end < text.len() {
-        out.push_str(&format!(" [{}{CUT}", text.len() - end));
+        out.push_str(&format!(" [{}{}", text.len() - end, text::MORE));
     }
     out
 }

@@ -111,6 +111,12 @@ bounds! {
     /// bytes of a text in the journal
     /// cut
     JOURNAL_TEXT: usize = 2_000;
+    /// effects that a question to a human names
+    /// counted
+    TOLD_EFFECTS: usize = 12;
+    /// bytes of each of them
+    /// cut, and said so
+    TOLD_EFFECT: usize = 160;
     /// bytes of a path whose symlinks are followed
     /// it leads nowhere: the system refuses it as well
     PATH: usize = 8192;

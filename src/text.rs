@@ -19,6 +19,7 @@ fn hides(c: char, before: char) -> bool {
             true
         }
         '\u{180b}'..='\u{180f}'
+        | '\u{2800}'
         | '\u{200b}'
         | '\u{200e}'
         | '\u{200f}'
@@ -31,7 +32,9 @@ fn hides(c: char, before: char) -> bool {
         '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
         // Joiners and forms belong to letters of many scripts and to emoji; behind others they only hide.
         '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' => {
-            before.is_ascii() || matches!(before, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0e}')
+            before.is_ascii()
+                || before.is_whitespace()
+                || matches!(before, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0e}')
         }
         _ => false,
     }
@@ -50,23 +53,46 @@ fn replaced<'t>(
         return Cow::Borrowed(text);
     }
     for (at, c) in text.char_indices() {
+        let mut shown = c;
         if at >= kept && hides(c, before) {
             kept = at + keeps(&text[at..]);
             if kept == at {
                 out.push_str(&text[done..at]);
                 escape(&mut out, c);
                 done = at + c.len_utf8();
+                // What follows stands behind the escape.
+                shown = '}';
             }
         }
-        before = c;
+        before = shown;
     }
     if done == 0 { Cow::Borrowed(text) } else { Cow::Owned(out + &text[done..]) }
 }
 
 /// Text of others for people: what hides, reorders or controls is written out, `\u{202e}`.
 pub fn visible(text: &str) -> String {
-    replaced(text, |_| 0, |out, c| out.extend(c.escape_unicode())).into_owned()
+    written_out(text).into_owned()
 }
+
+/// The same, without a copy of most texts.
+pub fn written_out(text: &str) -> Cow<'_, str> {
+    replaced(text, |_| 0, |out, c| out.extend(c.escape_unicode()))
+}
+
+/// How what is written out begins.
+pub const WRITTEN_OUT: &str = "\\u{";
+
+/// The text up to so many bytes, and how many more there are.
+pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    let end = text.floor_char_boundary(most);
+    match end < text.len() {
+        true => Cow::Owned(format!("{} [{}{MORE}", &text[..end], text.len() - end)),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// How a text ends that was cut.
+pub const MORE: &str = " bytes more]";
 
 /// The same for a whole page that is painted: our own colours stay.
 pub fn page<'t>(text: &'t str, paints: &[&str]) -> Cow<'t, str> {
@@ -123,6 +149,7 @@ mod tests {
             '\u{2028}',
             '\u{2029}',
             '\u{2060}',
+            '\u{2800}',
             '\u{2066}',
             '\u{2069}',
             '\u{feff}',
@@ -139,6 +166,9 @@ mod tests {
             assert!(!json.contains(hidden), "{json}");
             assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
+        // Nor does one hide behind what is written out, nor behind a blank.
+        assert_eq!(visible("a\u{202e}\u{200d}b"), "a\\u{202e}\\u{200d}b");
+        assert_eq!(visible("\u{a0}\u{fe0f}"), "\u{a0}\\u{fe0f}");
         for plain in [
             "a b\n\tc",
             "ÄÖ→€",

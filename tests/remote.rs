@@ -54,6 +54,8 @@ mod sent;
 mod server;
 #[path = "remote/settings.rs"]
 mod settings;
+#[path = "remote/shown.rs"]
+mod shown;
 #[path = "remote/told.rs"]
 mod told;
 #[path = "remote/twice.rs"]

@@ -13,6 +13,7 @@ use super::args::LogArgs;
 use super::pause::duration;
 use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, complain, one_line, shown};
 use crate::files::{self, Refusal};
+use crate::journal::By;
 use crate::rule::fault::did_you_mean;
 use crate::verdict::Verb;
 
@@ -265,10 +266,7 @@ impl Filter<'_> {
 /// One line for people: time, decision, event, tool, what, rule; below it one for each server.
 fn text(context: &Context, line: &Value) -> String {
     let field = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
-    let time = match field("time").parse::<jiff::Timestamp>() {
-        Ok(time) => format!("{time:.0}").replace('T', " "),
-        Err(_) => one_line(field("time"), 20),
-    };
+    let time = moment(field("time"));
     let decision = decided(line);
     let sgr = match decision {
         "halt" | "deny" | "failed" => RED,
@@ -302,6 +300,14 @@ fn text(context: &Context, line: &Value) -> String {
         out.push_str(&context.paint(FAINT, &server(asked)));
     }
     out
+}
+
+/// A time for people: `2026-11-20 14:00:00Z`.
+fn moment(text: &str) -> String {
+    match text.parse::<jiff::Timestamp>() {
+        Ok(time) => format!("{time:.0}").replace('T', " "),
+        Err(_) => one_line(text, 20),
+    }
 }
 
 /// The decision for people: what was let pass although a rule would have stopped it, was it enforced, is
@@ -338,10 +344,24 @@ fn server(asked: &Value) -> String {
     let plural = if attempts == 1 { "" } else { "s" };
     let (name, endpoint, outcome, cause) =
         (field("name"), field("endpoint"), field("outcome"), field("cause"));
+    let by = By::ALL.iter().find(|by| by.name() == field("by"));
     if outcome == "remembered" {
-        return format!("{name}  {outcome}: nobody was asked");
+        let (since, until) = (moment(&field("since")), moment(&field("until")));
+        // Lines of earlier versions do not say it.
+        return match by {
+            None => format!("{name}  {outcome}: nobody was asked"),
+            Some(by) => {
+                format!("{name}  {outcome}: {}, {since}, which holds until {until}", by.says())
+            }
+        };
     }
     let mut out = format!("{name}  {endpoint}  {outcome}, {attempts} attempt{plural}, {ms} ms");
+    if let Some(by) = by {
+        out.push_str(&format!(", {}", by.says()));
+    }
+    if by == Some(&By::HumanEarlier) {
+        out.push_str(&format!(", {}", moment(&field("since"))));
+    }
     if !cause.is_empty() {
         out.push_str(&format!(": {cause}"));
     }

@@ -212,9 +212,25 @@ pub fn print(text: &str) -> Result<Exit> {
     }
 }
 
+/// Text of others on one line: none of it passes for a line of ours.
+pub fn flat(text: &str) -> String {
+    visible(text).replace('\n', "\u{23ce}").replace('\t', " ")
+}
+
+/// A text of several lines below a heading of that width: no line of it stands where headings do.
+pub fn hanging(text: &str, width: usize) -> String {
+    let mut lines = text.split('\n');
+    let mut out = lines.next().unwrap_or_default().to_string();
+    for line in lines {
+        let indent = if line.starts_with(&" ".repeat(width)) { 0 } else { width };
+        out.push_str(&format!("\n{:indent$}{line}", ""));
+    }
+    out
+}
+
 /// Text of others on one line, at most `width` characters of it.
 pub fn one_line(text: &str, width: usize) -> String {
-    let text = visible(text).replace('\n', "\u{23ce}").replace('\t', " ");
+    let text = flat(text);
     if text.chars().count() <= width {
         return text;
     }
@@ -252,7 +268,7 @@ pub fn short(context: &Context, path: &Path) -> String {
         Ok(rest) => format!("~/{}", rest.display()),
         Err(_) => path.display().to_string(),
     };
-    visible(&text)
+    flat(&text)
 }
 
 /// Prints a line to stderr.

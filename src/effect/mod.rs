@@ -139,6 +139,18 @@ pub enum Extent {
 }
 
 impl Extent {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Extent::Exact => "exact",
+            Extent::Tree => "tree",
+            Extent::Visible => "visible",
+            Extent::Children => "children",
+            Extent::Below => "below",
+            Extent::Glob => "glob",
+        }
+    }
+
     /// Is more than one path meant?
     pub const fn is_wide(self) -> bool {
         !matches!(self, Extent::Exact)
@@ -191,6 +203,17 @@ pub struct Effect {
     pub command: Option<usize>,
     /// The bytes of [`Analysis::text`] that cause it.
     pub span: Range<usize>,
+}
+
+impl Effect {
+    /// What it is on: a path with how much around it, or a host.
+    pub fn object(&self) -> Option<String> {
+        let path = self.path.as_ref().map(|target| match target.extent {
+            Extent::Exact => target.lexical.clone(),
+            other => format!("{} ({})", target.lexical, other.name()),
+        });
+        path.or_else(|| self.host.clone())
+    }
 }
 
 /// An argument of a sub-command, after expansion as far as it is known.

@@ -40,6 +40,8 @@ mod values;
 
 /// How the note begins of a server that would be asked, where nobody is.
 pub const WOULD_ASK: &str = "would ask";
+/// The session of a call that nobody made.
+pub const NO_SESSION: &str = "dry";
 /// Why a stop is not blocked again.
 const BLOCKED_ONCE: &str = "the stop was blocked once already";
 

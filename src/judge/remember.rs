@@ -3,16 +3,39 @@
 
 use std::collections::BTreeSet;
 
-use super::Judge;
 use super::servers::Wanted;
+use super::{Judge, NO_SESSION};
 use crate::engine::Match;
-use crate::journal;
-use crate::remote::breaker::now;
-use crate::remote::memory::{Call, Memory, Recall};
+use crate::journal::{self, By};
+use crate::remote::memory::{self, Call, Memory, Recall};
 use crate::remote::questions::{Doubt, HUMAN, Questions};
 use crate::remote::reply::Reply;
+use crate::remote::told::time;
 use crate::remote::{self, Asked, Request};
 use crate::verdict::Verb;
+
+/// Who answered at a server where a human is to.
+pub(super) enum Who {
+    Now(By),
+    /// The human, in an answer that is remembered here.
+    Earlier(Recall),
+}
+
+impl Who {
+    /// The line of the journal with that.
+    pub(super) fn note(self, line: journal::Remote) -> journal::Remote {
+        let (by, since, until) = match self {
+            Who::Now(by) => (by, String::new(), String::new()),
+            Who::Earlier(Recall { time: since, until, .. }) => {
+                (By::HumanEarlier, time(since), time(until))
+            }
+        };
+        journal::Remote { by: Some(by), since, until, ..line }
+    }
+}
+
+/// What came of a question to a server: what was asked, what it says, and who says it where that is a human.
+pub(super) type Heard = (Asked, Result<Reply, String>, Option<Who>);
 
 /// Why an answer is no human's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +47,14 @@ enum Unheard {
 }
 
 impl Unheard {
+    /// Who answered.
+    fn who(self) -> Who {
+        match self {
+            Unheard::Doubt(_) => Who::Now(By::ServerMemory),
+            Unheard::Mode => Who::Now(By::Nobody),
+        }
+    }
+
     /// What the answer amounts to.
     fn amounts(self, reply: &Reply) -> Result<Reply, String> {
         let why = match self {
@@ -62,19 +93,35 @@ impl Judge<'_> {
 
     /// The remembered answer, noted in the journal.
     pub(super) fn remembered(&mut self, one: &Wanted<'_, '_>, recall: Recall) -> Reply {
-        let Recall { verb, pattern, time } = recall;
+        let verb = recall.verb;
         let said = if verb == Verb::Allow { "Approved" } else { "Denied" };
-        self.out.remotes.push(journal::Remote {
-            name: one.remote.name.clone(),
-            outcome: "remembered".into(),
-            cause: format!("a human said so {} s ago", now().saturating_sub(time) / 1000),
-            ..journal::Remote::default()
-        });
-        Reply {
-            verb: Some(verb),
-            explicit: verb == Verb::Allow,
-            reason: format!("{said} for this session: {pattern}"),
-            ..Reply::default()
+        let reason = format!("{said} for this session: {}", recall.pattern);
+        let (name, outcome) = (one.remote.name.clone(), "remembered".into());
+        let line = journal::Remote { name, outcome, ..journal::Remote::default() };
+        if self.world.dry {
+            self.out.notes.push(told_of(&recall, &one.remote.name));
+        }
+        self.out.remotes.push(Who::Earlier(recall).note(line));
+        let explicit = verb == Verb::Allow;
+        Reply { verb: Some(verb), explicit, reason, ..Reply::default() }
+    }
+
+    /// Of a call that nobody made: what humans said of its like in the sessions that there are.
+    pub(super) fn recall_anywhere(&mut self, one: &Wanted<'_, '_>, matches: &[Match<'_>]) {
+        if !one.remote.human || self.event.session != NO_SESSION {
+            return;
+        }
+        let state = &self.world.paths.state;
+        let sessions: BTreeSet<String> =
+            memory::all(state).into_iter().map(|answer| answer.session).collect();
+        for session in sessions {
+            let memory = Memory::of(state, &session);
+            let recall =
+                memory.and_then(|memory| memory.recall(one.remote, &self.call(one, matches)));
+            if let Some(recall) = recall {
+                let told = told_of(&recall, &one.remote.name);
+                self.out.notes.push(format!("in session {session} {told}"));
+            }
         }
     }
 
@@ -86,25 +133,59 @@ impl Judge<'_> {
         matches: &[Match<'_>],
         request: &Request,
         (asked, reply): (Asked, Reply),
-    ) -> (Asked, Result<Reply, String>) {
-        let Some(unheard) = self.unheard(one, &asked, &reply) else { return (asked, Ok(reply)) };
+    ) -> Heard {
+        if !one.remote.human {
+            return (asked, Ok(reply), None);
+        }
+        let Some(unheard) = self.unheard(one, &asked, &reply) else {
+            let who = self.who(one, &asked, &reply);
+            return (asked, Ok(reply), Some(who));
+        };
         // Somebody has said yes to as much in the meantime.
-        let said = self.recall(one, matches, false).is_some_and(|said| said.verb == Verb::Allow);
-        if said && unheard != Unheard::Mode {
-            return (asked, Ok(Reply { session: false, ..reply }));
+        let said = self.recall(one, matches, false).filter(|said| said.verb == Verb::Allow);
+        if let Some(said) = said.filter(|_| unheard != Unheard::Mode) {
+            return (asked, Ok(Reply { session: false, ..reply }), Some(Who::Earlier(said)));
         }
         let paths = self.world.paths;
         let again = remote::ask_again(request, one.remote, paths, &asked);
-        let Some((again, request)) = again else { return (asked, unheard.amounts(&reply)) };
-        let body = again.outcome.as_ref().map_err(String::clone);
-        let reply = match body.and_then(|body| remote::read(one.remote, &request, body)) {
-            Ok(reply) => match self.unheard(one, &again, &reply) {
-                Some(unheard) => unheard.amounts(&reply),
-                None => Ok(reply),
-            },
-            failed => failed,
+        let Some((again, request)) = again else {
+            return (asked, unheard.amounts(&reply), Some(unheard.who()));
         };
-        (again, reply)
+        let body = again.outcome.as_ref().map_err(String::clone);
+        let (reply, who) = match body.and_then(|body| remote::read(one.remote, &request, body)) {
+            Ok(reply) => match self.unheard(one, &again, &reply) {
+                Some(unheard) => (unheard.amounts(&reply), unheard.who()),
+                None => {
+                    let who = self.who(one, &again, &reply);
+                    (Ok(reply), who)
+                }
+            },
+            failed => (failed, Who::Now(By::Nobody)),
+        };
+        (again, reply, Some(who))
+    }
+
+    /// Who gave an answer that counts.
+    fn who(&self, one: &Wanted<'_, '_>, asked: &Asked, reply: &Reply) -> Who {
+        let says = match reply.verb {
+            None => reply.input.is_some() || reply.response.is_some(),
+            // So cdev says that nobody answered.
+            Some(Verb::Ask) => !one.remote.dialect.remembers(),
+            Some(_) => true,
+        };
+        let question = asked.question.as_ref();
+        let waited = question.map_or(asked.ms, |question| question.waited);
+        let seems = || {
+            let questions = Questions::of(&self.world.paths.state, &self.event.session)?;
+            questions.seems(one.remote, question, reply.remembered.as_deref())
+        };
+        let lasts = reply.session && self.event.kind.is_gate();
+        Who::Now(match says && !reply.passed_over {
+            false => By::Nobody,
+            true if waited < HUMAN.as_millis() as u64 => By::ServerMemory,
+            true if lasts && seems().is_some() => By::ServerMemory,
+            true => By::Human,
+        })
     }
 
     /// Why the answer is not known to be a human's; None = it is, or it allows nothing.
@@ -182,4 +263,13 @@ impl Judge<'_> {
             .collect();
         Call { event: self.event, analysis: self.analysis, place: self.world.place, asks }
     }
+}
+
+/// What answers instead of the human, since when and until when.
+fn told_of(recall: &Recall, remote: &str) -> String {
+    let (verb, since, until) = (recall.verb.name(), time(recall.time), time(recall.until));
+    format!(
+        "[remote.{remote}] is not asked: a human's {verb} of {since} for {} holds until {until}",
+        recall.pattern
+    )
 }

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::remember::{Heard, Who};
 use super::{Allowed, BLOCKED_ONCE, Judge, WOULD_ASK};
 use crate::engine::Match;
 use crate::event::Kind;
-use crate::journal;
+use crate::journal::{self, By};
 use crate::paths::claude_settings;
 use crate::remote::memory::Recall;
 use crate::remote::reply::{Reply, fails_closed};
@@ -71,7 +72,11 @@ impl<'a> Judge<'a> {
             wanted.iter().map(|one| self.recall(one, matches, changed)).collect();
         let open = wanted.iter().zip(&recalls).filter(|(_, recall)| recall.is_none());
         let open: Vec<&Wanted<'_, '_>> = open.map(|(one, _)| one).collect();
-        let mut answers = self.ask(&open, matches).into_iter();
+        let mut answers = match self.world.dry {
+            true => self.would_ask(&open, matches),
+            false => self.ask(&open, matches),
+        }
+        .into_iter();
         // What of the voices so far only local rules and scripts said.
         let local = self.voices.len();
         let mut input: Option<(&Rule, Map<String, Value>)> = None;
@@ -81,10 +86,14 @@ impl<'a> Judge<'a> {
             let Some(&rule) = one.rules.first() else { continue };
             let reply = match recall {
                 Some(recall) => Ok(self.remembered(one, recall)),
-                None => answers.next().map_or(Err(String::new()), |(asked, reply)| {
-                    self.record(one.remote, &asked, reply.as_ref());
-                    reply
-                }),
+                None => match answers.next() {
+                    Some((asked, reply, who)) => {
+                        self.record(one.remote, &asked, reply.as_ref(), who);
+                        reply
+                    }
+                    None if self.world.dry => continue,
+                    None => Err(String::new()),
+                },
             };
             match reply {
                 Ok(reply) => {
@@ -222,9 +231,7 @@ impl<'a> Judge<'a> {
                 self.unanswered(rule, &format!("it is not asked about {}", self.event.name));
                 continue;
             }
-            if self.world.dry {
-                self.note_once(format!("{WOULD_ASK}: [remote.{name}]"));
-            } else if let Some(known) = out.iter_mut().find(|one| one.remote.name == *name) {
+            if let Some(known) = out.iter_mut().find(|one| one.remote.name == *name) {
                 known.rules.push(rule);
             } else {
                 out.push(Wanted { remote, rules: vec![rule] });
@@ -280,8 +287,9 @@ impl<'a> Judge<'a> {
         if twice {
             self.note_once("cdev's own hooks ask about this call as well".into());
         }
+        let effects = remote::effects::told(self.analysis);
         let request = Request::new(self.event.clone(), bytes, deadline, paths);
-        Arc::new(Request { twice, ..request })
+        Arc::new(Request { effects, twice, ..request })
     }
 
     /// Is cdev's own hook in the agent's settings beside a server of ours that speaks its protocol?
@@ -293,12 +301,17 @@ impl<'a> Judge<'a> {
         has_cdev && self.event.kind.is_gate() && remote::cdev::is_registered(&files())
     }
 
+    /// Notes who would be asked, where nobody is.
+    fn would_ask(&mut self, wanted: &[&Wanted<'a, '_>], matches: &[Match<'_>]) -> Vec<Heard> {
+        for one in wanted {
+            self.note_once(format!("{WOULD_ASK}: [remote.{}]", one.remote.name));
+            self.recall_anywhere(one, matches);
+        }
+        Vec::new()
+    }
+
     /// What came of each, and what it says.
-    fn ask(
-        &mut self,
-        wanted: &[&Wanted<'a, '_>],
-        matches: &[Match<'_>],
-    ) -> Vec<(Asked, Result<Reply, String>)> {
+    fn ask(&mut self, wanted: &[&Wanted<'a, '_>], matches: &[Match<'_>]) -> Vec<Heard> {
         let mut asking = std::mem::take(&mut self.begun);
         let is_begun =
             |one: &&&Wanted<'a, '_>| asking.iter().any(|(begun, ..)| begun.name == one.remote.name);
@@ -311,8 +324,7 @@ impl<'a> Judge<'a> {
                 asking.push((remote, Arc::clone(&request), one));
             }
         }
-        let mut said: Vec<Option<(Asked, Result<Reply, String>)>> =
-            wanted.iter().map(|_| None).collect();
+        let mut said: Vec<Option<Heard>> = wanted.iter().map(|_| None).collect();
         for (remote, request, one) in asking {
             let at = wanted.iter().position(|wanted| wanted.remote.name == remote.name);
             let Some(at) = at else { continue };
@@ -320,7 +332,7 @@ impl<'a> Judge<'a> {
             let body = asked.outcome.as_ref().map_err(String::clone);
             said[at] = Some(match body.and_then(|body| remote::read(remote, &request, body)) {
                 Ok(reply) => self.heard(wanted[at], matches, &request, (asked, reply)),
-                failed => (asked, failed),
+                failed => (asked, failed, remote.human.then_some(Who::Now(By::Nobody))),
             });
         }
         said.into_iter().flatten().collect()
@@ -388,7 +400,13 @@ impl<'a> Judge<'a> {
     }
 
     /// A line of the journal.
-    fn record(&mut self, remote: &Remote, asked: &Asked, reply: Result<&Reply, &String>) {
+    fn record(
+        &mut self,
+        remote: &Remote,
+        asked: &Asked,
+        reply: Result<&Reply, &String>,
+        who: Option<Who>,
+    ) {
         let no = reply.is_ok_and(|reply| matches!(reply.verb, Some(Verb::Deny | Verb::Halt)));
         let outcome = match (&asked.outcome, reply) {
             (Err(_), _) | (_, Err(_)) => "failed",
@@ -399,13 +417,18 @@ impl<'a> Judge<'a> {
         let silent = |reply: &&Reply| remote.human && reply.reason.is_empty();
         let why = reply.ok().filter(silent).and_then(|reply| reply.notes.first());
         let cause = asked.outcome.as_ref().err().or(reply.err()).or(why);
-        self.out.remotes.push(journal::Remote {
+        let line = journal::Remote {
             name: remote.name.clone(),
             endpoint: asked.endpoint.clone(),
             attempts: asked.attempts,
             ms: asked.ms,
             outcome: outcome.into(),
             cause: cause.cloned().unwrap_or_default(),
+            ..journal::Remote::default()
+        };
+        self.out.remotes.push(match who {
+            Some(who) => who.note(line),
+            None => line,
         });
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::answer::merge;
 use super::reply::Reply;
-use super::{Dialect, Request, random};
+use super::{Dialect, Request, random, told};
 use crate::event::{Event, Kind};
 use crate::files::{self, Refusal};
 use crate::rule::file::Remote;
@@ -40,6 +40,9 @@ const CUT_FIRST: [&str; 3] = ["tool_response", "tool_result", "error"];
 /// What is called on what: a human must see all of it.
 const WHOLE: [&str; 2] = ["command", "file_path"];
 
+/// The tool whose description is shown; of others there is no room for what hookctl has to say.
+const DESCRIBED: &str = "Bash";
+
 impl Dialect for Cdev {
     fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
         let event = &request.event;
@@ -54,8 +57,13 @@ impl Dialect for Cdev {
                 }
             }
         }
-        // What is marked is told.
-        let most = if request.mark.is_some() { LARGEST_TOLD } else { LARGEST };
+        let effects = told::marked(request, "effects");
+        // What is marked with anything else is told.
+        let is_told = request.mark.is_some() && effects.is_empty();
+        let most = if is_told { LARGEST_TOLD } else { LARGEST };
+        if !effects.is_empty() && event.tool == DESCRIBED {
+            describe(&mut object, effects);
+        }
         // Questions are known by it: of two with the same, nobody could answer the first.
         if event.kind.is_gate() {
             match event.call_id() {
@@ -67,7 +75,7 @@ impl Dialect for Cdev {
                 Some(_) => {}
             }
         }
-        fit(object, most, request.mark.is_some())
+        fit(object, most, is_told)
     }
 
     fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
@@ -193,6 +201,14 @@ fn id(event: &Event) -> String {
     format!("hookctl-{}-{:08x}", &trust::hash(text.as_bytes())[..16], random() as u32)
 }
 
+/// Puts the effects in front of what the agent says that it does.
+fn describe(object: &mut Map<String, Value>, effects: &str) {
+    let Some(Value::Object(input)) = object.get_mut("tool_input") else { return };
+    let own = input.get("description").and_then(Value::as_str).unwrap_or_default();
+    let description = format!("[{effects}] {own}");
+    input.insert("description".into(), description.trim_end().into());
+}
+
 /// The input that the answer wants, whole.
 fn input(answer: &Map<String, Value>, event: &Event) -> Result<Option<Map<String, Value>>, String> {
     match answer.get("updated_input") {
@@ -201,8 +217,12 @@ fn input(answer: &Map<String, Value>, event: &Event) -> Result<Option<Map<String
             if patch.to_string().contains(CUT) {
                 return Err("it changes a text that it was shown in part".into());
             }
-            let mut new = event.input.clone();
-            merge(&mut new, patch);
+            let (mut new, mut patch) = (event.input.clone(), patch.clone());
+            // The phone was shown more there than the agent's own.
+            if let (DESCRIBED, Some(patch)) = (event.tool.as_str(), patch.as_object_mut()) {
+                patch.remove("description");
+            }
+            merge(&mut new, &patch);
             Ok(new.as_object().filter(|_| new != event.input).cloned())
         }
         Some(_) => Err("an updated_input that is no object".into()),

@@ -82,6 +82,8 @@ pub struct Recall {
     pub pattern: String,
     /// When, in milliseconds since 1970.
     pub time: u64,
+    /// Until when it holds.
+    pub until: u64,
 }
 
 /// What is remembered of one session.
@@ -111,7 +113,8 @@ impl Memory {
         all.retain(|one| keys.contains(&one.key) && one.holds(now));
         let no = all.iter().find(|one| !one.allow);
         let one = no.or_else(|| all.iter().find(|one| one.covers(call, &does)))?;
-        Some(Recall { verb: one.verb(), pattern: one.pattern.clone(), time: one.time })
+        let (verb, pattern) = (one.verb(), one.pattern.clone());
+        Some(Recall { verb, pattern, time: one.time, until: one.end() })
     }
 
     /// Keeps what the human said of this call for the rest of the session. Returns what it is remembered
@@ -157,8 +160,12 @@ impl Answer {
     /// Does it still hold? Neither a clock that was set back nor a line that somebody changed makes it
     /// hold longer than any may.
     fn holds(&self, now: u64) -> bool {
-        let until = self.until.min(self.time.saturating_add(OLD.as_millis() as u64));
-        (self.time..until).contains(&now)
+        (self.time..self.end()).contains(&now)
+    }
+
+    /// Until when it holds.
+    fn end(&self) -> u64 {
+        self.until.min(self.time.saturating_add(OLD.as_millis() as u64))
     }
 
     /// The answer.

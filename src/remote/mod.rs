@@ -18,7 +18,7 @@ use crate::event::{Event, Kind};
 use crate::once::{self, Claim};
 use crate::paths::Paths;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::{Dialect as Name, Send, Url};
+use crate::rule::file::remote::{Dialect as Name, Url};
 use crate::trust;
 
 use self::breaker::Breaker;
@@ -33,6 +33,7 @@ mod cchd_v1;
 pub(crate) mod cdev;
 mod claude_http;
 mod cloudevents;
+pub mod effects;
 mod hooks_server;
 pub mod http;
 pub mod memory;
@@ -73,6 +74,8 @@ pub struct Request {
     pub timestamp: u64,
     /// What hookctl has to add about it: that it is a test, or what a local rule said.
     pub mark: Option<Value>,
+    /// What the call would do, for humans who are asked about it.
+    pub effects: String,
     /// It is asked as of a session that the server knows nothing of.
     pub anew: bool,
     /// Another hook asks the same server about this call, by the call's own id.
@@ -83,8 +86,8 @@ pub struct Request {
     pub home: PathBuf,
     /// Where the salt of hashes is kept.
     pub(crate) salt: PathBuf,
-    /// What servers are shown of it, by `send`; None inside = all.
-    pub(crate) views: [OnceLock<Option<Box<Request>>>; 3],
+    /// What servers are shown of it, by `send` and by who reads it; None inside = all.
+    pub(crate) views: [OnceLock<Option<Box<Request>>>; 6],
 }
 
 impl Request {
@@ -98,6 +101,7 @@ impl Request {
             id: id(timestamp),
             timestamp,
             mark: None,
+            effects: String::new(),
             anew: false,
             twice: false,
             deadline,
@@ -107,10 +111,11 @@ impl Request {
         }
     }
 
-    /// What servers with this setting are shown of it. Made once: it is large where the event is.
-    fn view(&self, send: Send) -> &Request {
-        let view =
-            self.views[send as usize].get_or_init(|| privacy::view(self, send).map(Box::new));
+    /// What a server like this is shown of it. Made once: it is large where the event is.
+    fn view(&self, remote: &Remote) -> &Request {
+        let Remote { send, human, .. } = *remote;
+        let view = &self.views[send as usize + if human { 3 } else { 0 }];
+        let view = view.get_or_init(|| privacy::view(self, send, human).map(Box::new));
         view.as_deref().unwrap_or(self)
     }
 
@@ -248,7 +253,7 @@ fn dialect(name: Name) -> &'static dyn Dialect {
 
 /// The body of the request to this server: of what it may see, and no secret.
 pub fn body(request: &Request, remote: &Remote) -> Vec<u8> {
-    dialect(remote.dialect).body(request.view(remote.send), remote)
+    dialect(remote.dialect).body(request.view(remote), remote)
 }
 
 /// Reads an answer. None at all is no objection.
@@ -262,10 +267,10 @@ pub fn read(remote: &Remote, request: &Request, body: &str) -> Result<Reply, Str
         return Ok(Reply::default());
     }
     // It changes what it was shown.
-    let (seen, own) = (&request.view(remote.send).event, &request.event);
+    let (seen, own) = (&request.view(remote).event, &request.event);
     let mut reply = dialect(remote.dialect).read(remote, seen, body)?;
     if !std::ptr::eq(seen, own) {
-        restore::restore(&mut reply, remote.send, seen, own)?;
+        restore::restore(&mut reply, remote.send, remote.human, seen, own)?;
     }
     if remote.human
         && let Ok(answer) = serde_json::from_str::<Value>(body)
@@ -396,7 +401,7 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
         && let Ok(asked) = serde_json::from_slice(bytes)
     {
         // The answer is read against it: here, where the time is watched.
-        request.view(remote.send);
+        request.view(remote);
         return asked;
     }
     let breaker = Breaker::of(&paths.state, remote);
@@ -449,7 +454,7 @@ fn note(request: &Request, remote: &Remote, paths: &Paths) -> Option<u64> {
     let event = &request.event;
     let asks = remote.human && event.kind.is_gate() && request.mark.is_none();
     let questions = asks.then(|| Questions::of(&paths.state, &event.session)).flatten()?;
-    questions.note(remote, &request.view(remote.send).event, !request.anew).ok()
+    questions.note(remote, &request.view(remote).event, !request.anew).ok()
 }
 
 /// Asks once more, as of a session that the server has no memory of and in which nobody is passed over.
@@ -465,7 +470,7 @@ pub fn ask_again(
     let event = dialect(remote.dialect).anew(&request.event, number)?;
     let bytes = serde_json::to_vec(&event.raw).ok()?;
     let again = Request::new(event, bytes, request.deadline, paths);
-    let again = Arc::new(Request { anew: true, ..again });
+    let again = Arc::new(Request { anew: true, effects: request.effects.clone(), ..again });
     let mut asked = begin(&again, &[remote], paths).wait().pop()?;
     asked.attempts += before.attempts;
     Some((asked, again))

@@ -1,13 +1,15 @@
 //! What a server is shown of an event: never a secret, and with `send = "summary"` or `"hash"` no
-//! contents either.
+//! contents either. A human is shown nothing that hides, reorders or controls what they see, and what a
+//! call would do.
 //!
 //! The view is made once for all dialects, before any of them sees the event, and keeps the shape
 //! of the payload: only texts differ. `restore` is the way back.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Request;
 use crate::event::Event;
@@ -15,6 +17,7 @@ use crate::files;
 use crate::payload;
 use crate::redact;
 use crate::rule::file::remote::Send;
+use crate::text;
 use crate::trust;
 
 /// Fields of the payload that stay readable in a summary and beside hashes, with all below them.
@@ -67,13 +70,16 @@ const PLACES: &[&str] = &[
 /// Fields of a tool's input that say what is called on what ([`Event::what`]): as places.
 const WHAT: &[&str] = &["command", "file_path", "notebook_path", "path", "url"];
 
+/// Fields with what a tool returned: nobody is asked about it, and it comes back changed.
+const RESULTS: &[&str] = &["tool_response", "tool_result"];
+
 /// What hookctl itself says of an event: which rule, and that it is a test.
 const MARKS: &[&str] = &["verdict", "rule", "test", "paused"];
 
-/// What of the request is shown with this setting; None = all of it, as it came.
-pub(super) fn view(request: &Request, send: Send) -> Option<Request> {
+/// What of the request is shown with this setting, to a human or to a program; None = all of it, as it came.
+pub(super) fn view(request: &Request, send: Send, human: bool) -> Option<Request> {
     let salt = if send == Send::Hash { salt(&request.salt) } else { String::new() };
-    let veil = Veil { send, salt };
+    let veil = Veil { send, salt, human };
     let event = &request.event;
     let mut raw = event.raw.clone();
     let mut differs = veil.payload(&mut raw);
@@ -81,11 +87,14 @@ pub(super) fn view(request: &Request, send: Send) -> Option<Request> {
         true => raw["tool_input"].clone(),
         false => {
             let mut input = event.input.clone();
-            differs |= veil.input(&mut input);
+            differs |= veil.input(&mut input) | (human && write_out(&mut input));
             input
         }
     };
-    let mut mark = request.mark.clone();
+    let asks = human && send == Send::Full && event.kind.is_gate() && !request.effects.is_empty();
+    let effects = || json!({ "effects": request.effects });
+    let mut mark = request.mark.clone().or_else(|| asks.then(effects));
+    differs |= mark != request.mark;
     differs |= mark.as_mut().is_some_and(|mark| veil.mark(mark));
     // What a dialect sends that hands on the bytes; in a test they say so themselves.
     let parsed = payload::parse(&request.bytes).ok();
@@ -108,6 +117,9 @@ pub(super) fn view(request: &Request, send: Send) -> Option<Request> {
         } else {
             redact::json(&mut value)
         };
+        if human {
+            write_out(&mut value);
+        }
         value.as_str().unwrap_or_default().to_string()
     };
     Some(Request {
@@ -115,12 +127,14 @@ pub(super) fn view(request: &Request, send: Send) -> Option<Request> {
             input,
             cwd: shown(&event.cwd, true),
             session: shown(&event.session, false),
+            tool: shown(&event.tool, false),
             raw,
             ..event.clone()
         },
         bytes: bytes.unwrap_or_else(|| request.bytes.clone()),
         id: request.id.clone(),
         mark,
+        effects: String::new(),
         home: request.home.clone(),
         salt: request.salt.clone(),
         views: Default::default(),
@@ -143,10 +157,20 @@ pub(super) fn text(bytes: &[u8], send: Send) -> String {
 struct Veil {
     send: Send,
     salt: String,
+    human: bool,
 }
 
 impl Veil {
     fn payload(&self, map: &mut Map<String, Value>) -> bool {
+        let masked = self.mask(map);
+        if !self.human {
+            return masked;
+        }
+        let shown = map.iter_mut().filter(|(key, _)| !RESULTS.contains(&key.as_str()));
+        shown.fold(masked, |differs, (_, value)| write_out(value) | differs)
+    }
+
+    fn mask(&self, map: &mut Map<String, Value>) -> bool {
         if self.send == Send::Full {
             return redact::fields(map);
         }
@@ -197,7 +221,8 @@ impl Veil {
     }
 
     fn mark(&self, mark: &mut Value) -> bool {
-        match mark {
+        let shown = self.human && write_out(mark);
+        let masked = match mark {
             Value::Object(map) if self.send != Send::Full => {
                 map.iter_mut().fold(false, |differs, (key, value)| {
                     let shown = MARKS.contains(&key.as_str());
@@ -205,7 +230,39 @@ impl Veil {
                 })
             }
             mark => redact::json(mark),
+        };
+        shown | masked
+    }
+}
+
+/// Texts and keys as a human can read them: does any differ?
+fn write_out(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => match text::written_out(text) {
+            Cow::Owned(new) => {
+                *text = new;
+                true
+            }
+            Cow::Borrowed(_) => false,
+        },
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| write_out(item) | any),
+        Value::Object(map) => {
+            let any = map.values_mut().fold(false, |any, value| write_out(value) | any);
+            let is_hidden = |key: &String| matches!(text::written_out(key), Cow::Owned(_));
+            if !map.keys().any(is_hidden) {
+                return any;
+            }
+            for (key, value) in std::mem::take(map) {
+                let mut key = text::visible(&key);
+                // Another one may be called so from the first.
+                while map.contains_key(&key) {
+                    key.push('_');
+                }
+                map.insert(key, value);
+            }
+            true
         }
+        _ => false,
     }
 }
 

@@ -96,8 +96,18 @@ impl Questions {
     }
 
     /// Why the answer for the session to that question, remembered by `pattern` where it says so, is not
-    /// known to be a human's; None = it is.
+    /// known to be a human's; None = it is, and noted.
     pub fn doubt(
+        &self,
+        remote: &Remote,
+        question: Option<&Question>,
+        pattern: Option<&str>,
+    ) -> Option<Doubt> {
+        self.seems(remote, question, pattern).or_else(|| self.keep(remote, question?, pattern))
+    }
+
+    /// The same where nothing comes of it.
+    pub fn seems(
         &self,
         remote: &Remote,
         question: Option<&Question>,
@@ -125,12 +135,16 @@ impl Questions {
                 && (line.key == asked.key || line.key == key)
                 && !once(line.id)
         });
-        if before {
-            return Some(Doubt::Before);
-        }
-        // What another protocol remembers it by is only known by now.
-        let other = key.is_some() && key != asked.key;
-        let noted = !other || self.add(random(), here, key).is_ok();
+        before.then_some(Doubt::Before)
+    }
+
+    /// What another protocol than cdev's remembers the answer by is only known when it is there.
+    fn keep(&self, remote: &Remote, asked: &Question, pattern: Option<&str>) -> Option<Doubt> {
+        let key = pattern.map(hashed);
+        let lines = self.lines().unwrap_or_default();
+        let own = lines.iter().find(|line| line.id == asked.id && line.key.is_some());
+        let known = key.is_none() || own.is_none_or(|own| own.at.is_empty() || own.key == key);
+        let noted = known || self.add(random(), addresses(remote), key).is_ok();
         (!noted).then_some(Doubt::Unrecorded)
     }
 

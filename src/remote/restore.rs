@@ -9,6 +9,10 @@ use super::reply::Reply;
 use crate::event::Event;
 use crate::redact::MASK;
 use crate::rule::file::remote::Send;
+use crate::text;
+
+/// Why a text cannot be used that was written out.
+const WRITTEN_OUT: &str = "it changes a text whose hidden characters were written out for it";
 
 /// How much of either end of a stand-in is told from the text around it, in bytes.
 const PIECE: usize = 4;
@@ -20,10 +24,11 @@ const PIECE: usize = 4;
 pub(super) fn restore(
     reply: &mut Reply,
     send: Send,
+    human: bool,
     seen: &Event,
     own: &Event,
 ) -> Result<(), String> {
-    let back = Back { send };
+    let back = Back { send, human };
     if let Some(new) = reply.input.take()
         && let Value::Object(new) = back.value(Value::Object(new), &seen.input, &own.input)?
     {
@@ -39,6 +44,7 @@ pub(super) fn restore(
 
 struct Back {
     send: Send,
+    human: bool,
 }
 
 impl Back {
@@ -48,6 +54,12 @@ impl Back {
             return Ok(own.clone());
         }
         match (new, seen, own) {
+            // Which key of its own one means that was written out nobody knows.
+            (Value::Object(_), Value::Object(seen), Value::Object(own))
+                if own.keys().any(|key| !seen.contains_key(key)) =>
+            {
+                Err(WRITTEN_OUT.into())
+            }
             (Value::Object(new), Value::Object(seen), Value::Object(own)) => {
                 let field = |(key, value): (String, Value)| {
                     let value = match (seen.get(&key), own.get(&key)) {
@@ -67,6 +79,11 @@ impl Back {
             }
             (Value::Array(new), Value::Array(seen), Value::Array(own)) => {
                 self.items(new, seen, own)
+            }
+            (Value::String(new), Value::String(seen), Value::String(own))
+                if self.human && seen != own && new.contains(text::WRITTEN_OUT) =>
+            {
+                Err(WRITTEN_OUT.into())
             }
             (Value::String(new), Value::String(seen), Value::String(own)) => {
                 let lost = match seen == own {

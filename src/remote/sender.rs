@@ -274,6 +274,7 @@ impl<'a> Run<'a> {
                     ms: start.elapsed().as_millis() as u64,
                     outcome: outcome.into(),
                     cause: cause.into(),
+                    ..journal::Remote::default()
                 }],
                 notes: vec![format!("message {} to {}: {cause}", message.id, remote.name)],
                 ..journal::Line::new("hookctl")

@@ -271,7 +271,7 @@ pub(super) fn what(event: &Event) -> String {
 }
 
 /// Milliseconds since 1970 as people and most programs read it.
-pub(super) fn time(timestamp: u64) -> String {
+pub fn time(timestamp: u64) -> String {
     let time = jiff::Timestamp::from_millisecond(timestamp as i64).unwrap_or_default();
     format!("{time:.3}")
 }

@@ -167,9 +167,12 @@ fn s0_30_the_log_says_which_path_and_why_ask() {
     for (play, said) in [
         (ok(ALLOW), "answered, 1 attempt, "),
         (ok(r#"{"decision":"deny"}"#), "refused, 1 attempt, "),
-        (ok(r#"{"decision":"ask","message":"timeout"}"#), " ms: it leaves the question: timeout"),
-        (ok(bypass), " ms: nobody was asked: the session bypasses permissions"),
-        (status(401), " ms: HTTP 401 (it wants a token, see token_file)"),
+        (
+            ok(r#"{"decision":"ask","message":"timeout"}"#),
+            " ms, nobody answered: it leaves the question: timeout",
+        ),
+        (ok(bypass), " ms, nobody answered: nobody was asked: the session bypasses permissions"),
+        (status(401), " ms, nobody answered: HTTP 401 (it wants a token, see token_file)"),
     ] {
         let server = Server::start(vec![play]);
         let home = home(&server.url);
@@ -294,6 +297,9 @@ fn s0_07_s0_08_s0_10_s0_11_s0_12_each_event_has_its_path_and_the_agents_own_obje
         let mut wanted = payload.clone();
         if path == "tool-end" {
             wanted["tool_result"] = wanted["tool_response"].clone();
+        }
+        if path == "permission-request" {
+            wanted["tool_input"]["description"] = "[read /; execute ls] d".into();
         }
         assert_eq!(seen.json(), wanted);
         let head = seen.head.to_lowercase();

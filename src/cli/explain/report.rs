@@ -8,10 +8,12 @@ use super::considered::Considered;
 use super::event::said;
 use crate::agent::Output;
 use crate::cli::install::fold;
-use crate::cli::{BOLD, Context, FAINT, GREEN, RED, YELLOW, one_line, short, visible};
+use crate::cli::{
+    BOLD, Context, FAINT, GREEN, RED, YELLOW, flat, hanging, one_line, short, visible,
+};
 use crate::config::Config;
 use crate::dry::Dry;
-use crate::effect::{Effect, Extent, Grade, SubCommand};
+use crate::effect::{Effect, Grade, SubCommand};
 use crate::judge::WOULD_ASK;
 use crate::verdict::Verb;
 
@@ -51,17 +53,12 @@ impl Report<'_> {
     /// An effect in short: `delete /root`.
     fn name(&self, at: usize) -> String {
         let effect = &self.dry.analysis.effects[at];
-        match object(effect) {
-            Some(object) => format!("{} {}", effect.word.text(), visible(&object)),
-            None => match self.command_of(effect) {
-                Some(command) => format!("{} {}", effect.word.text(), visible(&command.name)),
-                None => effect.word.text().to_string(),
-            },
+        let program = || effect.command.and_then(|at| self.dry.analysis.commands.get(at));
+        let object = effect.object().or_else(|| program().map(|command| command.name.clone()));
+        match object {
+            Some(object) => format!("{} {}", effect.word.text(), flat(&object)),
+            None => effect.word.text().to_string(),
         }
-    }
-
-    fn command_of(&self, effect: &Effect) -> Option<&SubCommand> {
-        self.dry.analysis.commands.get(effect.command?)
     }
 
     fn snippet(&self, effect: &Effect) -> Option<&str> {
@@ -75,6 +72,7 @@ impl Report<'_> {
         let mut section = |name: &str, lines: &[String]| {
             for (at, line) in lines.iter().enumerate() {
                 let name = if at == 0 { name } else { "" };
+                let line = hanging(line, 10);
                 let _ = writeln!(out, "{} {line}", context.paint(BOLD, &format!("{name:<9}")));
             }
         };
@@ -101,9 +99,9 @@ impl Report<'_> {
 
     fn where_lines(&self, context: &Context) -> Vec<String> {
         let place = &self.dry.place;
-        let mut lines = vec![format!("project {}", visible(&place.project))];
+        let mut lines = vec![format!("project {}", flat(&place.project))];
         if place.cwd != place.project {
-            lines.push(format!("cwd     {}", visible(&place.cwd)));
+            lines.push(format!("cwd     {}", flat(&place.cwd)));
         }
         for source in &self.config.sources {
             let state = match (&source.refused, source.layer.is_project(), source.trusted) {
@@ -193,7 +191,7 @@ impl Report<'_> {
             let grade = format!("{grade:<8}");
             let grade = if sgr == 0 { grade } else { context.paint(sgr, &grade) };
             let mut line = format!("{:<10} {grade}", effect.word.text());
-            if let Some(object) = object(effect) {
+            if let Some(object) = effect.object() {
                 let _ = write!(line, "  {}", one_line(&object, 120));
             }
             if let Some(target) = &effect.path
@@ -228,7 +226,7 @@ impl Report<'_> {
                 _ => YELLOW,
             };
             let name = context.paint(sgr, &format!("{:<width$}  {:<5}", rule.name, rule.verdict));
-            let place = context.paint(FAINT, &format!("  {}", visible(&rule.place)));
+            let place = context.paint(FAINT, &format!("  {}", flat(&rule.place)));
             lines.push(format!("matched  {name}{observed}{on}{place}"));
         }
         if lines.is_empty() {
@@ -269,7 +267,7 @@ impl Report<'_> {
                 };
                 let rule = &self.dry.judgement.rule;
                 let place = rules.iter().find(|considered| considered.name == *rule);
-                let place = place.map(|rule| format!(" ({})", visible(&rule.place)));
+                let place = place.map(|rule| format!(" ({})", flat(&rule.place)));
                 let place = place.unwrap_or_default();
                 lines.push(format!("{}, by {rule}{place}", context.paint(sgr, verb.name())));
                 lines.extend(visible(&answer.reason).lines().map(str::to_string));
@@ -333,7 +331,7 @@ impl Report<'_> {
                     "grade": grade(effect.grade),
                     "path": effect.path.as_ref().map(|target| &target.lexical),
                     "resolved": effect.path.as_ref().map(|target| &target.resolved),
-                    "extent": effect.path.as_ref().map(|target| extent(target.extent)),
+                    "extent": effect.path.as_ref().map(|target| target.extent.name()),
                     "host": effect.host,
                     "command": effect.command,
                     "span": [effect.span.start, effect.span.end],
@@ -376,6 +374,7 @@ impl Report<'_> {
             "new_response": answer.response,
             "context": answer.context,
             "notice": answer.notice,
+            "remotes": self.dry.judgement.remotes,
             "notes": self.notes(&rules),
             "answer": {
                 "stdout": self.output.stdout,
@@ -392,24 +391,4 @@ fn grade(grade: Grade) -> &'static str {
         Grade::Possible => "possible",
         Grade::Unknown => "unknown",
     }
-}
-
-fn extent(extent: Extent) -> &'static str {
-    match extent {
-        Extent::Exact => "exact",
-        Extent::Tree => "tree",
-        Extent::Visible => "visible",
-        Extent::Children => "children",
-        Extent::Below => "below",
-        Extent::Glob => "glob",
-    }
-}
-
-/// What the effect is on: a path with how much around it, or a host.
-fn object(effect: &Effect) -> Option<String> {
-    let path = effect.path.as_ref().map(|target| match target.extent {
-        Extent::Exact => target.lexical.clone(),
-        other => format!("{} ({})", target.lexical, extent(other)),
-    });
-    path.or_else(|| effect.host.clone())
 }

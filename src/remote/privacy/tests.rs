@@ -3,9 +3,15 @@ use crate::event::Kind;
 use crate::paths::Paths;
 use crate::remote::reply::Reply;
 use crate::remote::restore::restore;
+use crate::rule::file::Remote;
 use proptest::prelude::*;
 use serde_json::json;
 use std::time::Instant;
+
+/// A server that is shown so much.
+fn server(send: Send) -> Remote {
+    Remote { send, ..Remote::bridge("x", None, None) }
+}
 
 const ALL: [Send; 3] = [Send::Full, Send::Summary, Send::Hash];
 
@@ -45,17 +51,18 @@ fn where_nothing_is_taken_out_the_request_is_the_view() {
     let bytes = call(json!({"command": "ls", "n": 1})).to_string().replace(":1", ": \\t1");
     let bytes = bytes.replace("\\t", "\t");
     let raw = serde_json::from_str(&bytes).unwrap();
-    assert!(view(&request(raw, Some(bytes.as_bytes())), Send::Full).is_none());
+    assert!(view(&request(raw, Some(bytes.as_bytes())), Send::Full, false).is_none());
     // Bytes that are no UTF-8 are left alone as well, and what is masked becomes readable.
     let bytes = b"{\"a\":\"\xff\"}";
-    assert!(view(&request(json!({"a": "\u{fffd}"}), Some(bytes)), Send::Full).is_none());
+    assert!(view(&request(json!({"a": "\u{fffd}"}), Some(bytes)), Send::Full, false).is_none());
     let bytes = b"{\"a\":\"\xff\",\"token\":\"x\"}";
     let raw = json!({"a": "\u{fffd}", "token": "x"});
-    let shown = view(&request(raw, Some(bytes)), Send::Full).unwrap();
+    let shown = view(&request(raw, Some(bytes)), Send::Full, false).unwrap();
     assert_eq!(shown.bytes, "{\"a\":\"\u{fffd}\",\"token\":\"[redacted]\"}".as_bytes());
     // But all of it must have been looked at.
     let twice = br#"{"a":"token=hunter22","a":"x","b":"\"token=\""}"#;
-    let shown = view(&request(json!({"a": "x", "b": "\"token=\""}), Some(twice)), Send::Full);
+    let shown =
+        view(&request(json!({"a": "x", "b": "\"token=\""}), Some(twice)), Send::Full, false);
     assert_eq!(shown.unwrap().bytes, br#"{"a":"x","b":"\"token=\""}"#);
 }
 
@@ -64,7 +71,7 @@ fn summaries_and_hashes_keep_the_shape() {
     let input =
         json!({"command": "curl -u a https://u:pw@x.org", "env": {"A": "b"}, "n": [1, "é", ""]});
     let request = request(call(input), None);
-    let summary = view(&request, Send::Summary).unwrap();
+    let summary = view(&request, Send::Summary, false).unwrap();
     assert_eq!(summary.event.raw["cwd"], "/w");
     assert_eq!(summary.event.raw["unknown"], json!({"deep": ["[4 bytes]"]}));
     assert_eq!(
@@ -72,7 +79,7 @@ fn summaries_and_hashes_keep_the_shape() {
         json!({"command": "curl -u a https://[redacted]x.org", "env": {"A": "[1 bytes]"},
             "n": [1, "[2 bytes]", ""]})
     );
-    let hash = view(&request, Send::Hash).unwrap();
+    let hash = view(&request, Send::Hash, false).unwrap();
     assert_eq!(hash.event.raw["tool_name"], "Write");
     for text in [&hash.event.raw["cwd"], &hash.event.input["command"]] {
         let hex = text.as_str().unwrap().strip_prefix("sha256:").unwrap();
@@ -93,9 +100,9 @@ fn the_salt_stays() {
 
 /// What comes of it when the server sends that input.
 fn back(request: &Request, send: Send, new: Value) -> Result<Option<Value>, String> {
-    let seen = &request.view(send).event;
+    let seen = &request.view(&server(send)).event;
     let mut reply = Reply { input: new.as_object().cloned(), ..Reply::default() };
-    restore(&mut reply, send, seen, &request.event)?;
+    restore(&mut reply, send, false, seen, &request.event)?;
     Ok(reply.input.map(Value::Object))
 }
 
@@ -106,7 +113,7 @@ fn what_was_not_shown_comes_back() {
         "list": ["token=aaaa1", "b", "token=cccc2", "token=cccc2"]
     });
     let request = request(call(own.clone()), None);
-    let view = request.view(Send::Full).event.input.clone();
+    let view = request.view(&server(Send::Full)).event.input.clone();
     let with = |key: &str, value: Value| {
         let mut new = view.clone();
         new[key] = value;
@@ -155,7 +162,7 @@ fn stand_ins_of_summaries_and_hashes_never_come_back() {
     for (send, new) in [
         (Send::Summary, json!({"content": "x [3 bytes]"})),
         (Send::Summary, json!({"other": "[3 bytes]"})),
-        (Send::Hash, json!({"other": request.view(Send::Hash).event.input["command"]})),
+        (Send::Hash, json!({"other": request.view(&server(Send::Hash)).event.input["command"]})),
     ] {
         assert!(back(&request, send, new.clone()).is_err(), "{new}");
     }
@@ -209,7 +216,7 @@ proptest! {
         raw["tool_response"] = own.clone();
         let request = request(raw, None);
         for send in ALL {
-            let view = request.view(send);
+            let view = request.view(&server(send));
             let told = format!("{:?}", view.event).contains(SECRET);
             prop_assert!(!told);
             prop_assert!(!String::from_utf8_lossy(&view.bytes).contains(SECRET));
@@ -218,17 +225,86 @@ proptest! {
                 response: view.event.response().cloned(),
                 ..Reply::default()
             };
-            prop_assert_eq!(restore(&mut reply, send, &view.event, &request.event), Ok(()));
+            prop_assert_eq!(restore(&mut reply, send, false, &view.event, &request.event), Ok(()));
             // Nothing changed.
             prop_assert_eq!((reply.input, reply.response), (None, None));
             // One field changed: all else is as it was.
             let mut input = view.event.input.as_object().cloned().unwrap();
             input.insert("other".into(), 1.into());
             let mut reply = Reply { input: Some(input), ..Reply::default() };
-            prop_assert_eq!(restore(&mut reply, send, &view.event, &request.event), Ok(()));
+            prop_assert_eq!(restore(&mut reply, send, false, &view.event, &request.event), Ok(()));
             let mut wanted = own.as_object().cloned().unwrap();
             wanted.insert("other".into(), 1.into());
             prop_assert_eq!(reply.input, Some(wanted));
+        }
+    }
+}
+
+/// Text with what hides among it, and with what looks as if that was written out already.
+fn hidden_text() -> impl Strategy<Value = String> {
+    let parts = vec![
+        "a",
+        " ",
+        "\n",
+        "\u{202e}",
+        "\u{200b}",
+        "\u{1b}[31m",
+        "\r",
+        "\\u{202e}",
+        "é",
+        "\u{200d}",
+        "👩",
+        "\u{e0041}",
+        "\u{85}",
+        "\u{2028}",
+        "\u{2800}",
+        "_",
+    ];
+    prop::collection::vec(prop::sample::select(parts), 0..8).prop_map(|parts| parts.concat())
+}
+
+fn hides(value: &Value) -> bool {
+    let is_hidden = |text: &str| matches!(text::written_out(text), Cow::Owned(_));
+    match value {
+        Value::String(text) => is_hidden(text),
+        Value::Array(items) => items.iter().any(hides),
+        Value::Object(map) => map.iter().any(|(key, value)| is_hidden(key) || hides(value)),
+        _ => false,
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_humans_view_hides_nothing_and_what_comes_back_is_the_original(
+        fields in prop::collection::vec((hidden_text(), hidden_text(), hidden_text()), 0..5),
+        command in hidden_text(),
+    ) {
+        let mut input = Map::new();
+        for (key, text, other) in &fields {
+            input.insert(key.clone(), json!([text, { other.as_str(): text }]));
+        }
+        input.insert("command".into(), command.into());
+        let count = input.len();
+        let request = request(call(Value::Object(input)), None);
+        let remote = Remote { human: true, ..server(Send::Full) };
+        let view = request.view(&remote);
+        prop_assert!(!hides(&Value::Object(view.event.raw.clone())), "{:?}", view.event.raw);
+        prop_assert_eq!(&view.event.raw["tool_input"], &view.event.input);
+        let seen = view.event.input.as_object().cloned().unwrap();
+        prop_assert_eq!(seen.len(), count);
+        let back = |new: Map<String, Value>| {
+            let mut reply = Reply { input: Some(new), ..Reply::default() };
+            restore(&mut reply, Send::Full, true, &view.event, &request.event)?;
+            Ok::<_, String>(reply.input)
+        };
+        prop_assert_eq!(back(seen.clone()), Ok(None));
+        // Another field changed: all else is as it was, or it is no answer.
+        let mut changed = seen;
+        changed.insert("other".into(), 1.into());
+        if let Ok(Some(new)) = back(changed) {
+            let mut wanted = request.event.input.as_object().cloned().unwrap();
+            wanted.insert("other".into(), 1.into());
+            prop_assert_eq!(new, wanted);
         }
     }
 }
