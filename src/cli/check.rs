@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::args::CheckArgs;
-use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, print, print_json, short, visible};
+use super::{Context, Exit, FAINT, GREEN, RED, YELLOW, flat, print, print_json, short, visible};
 use crate::config::{self, Config, Source};
 use crate::files;
 use crate::paths;
@@ -152,7 +152,8 @@ fn finding(
 
 /// A finding about a file as a whole.
 fn whole(file: PathBuf, code: &'static str, message: String, hint: Option<String>) -> Finding {
-    let mut report = format!("error[{code}]: {message}\n--> {}\n", file.display());
+    let mut report =
+        format!("error[{code}]: {message}\n--> {}\n", flat(&file.display().to_string()));
     if let Some(hint) = &hint {
         let _ = writeln!(report, " = help: {hint}");
     }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use super::args::MemoryArgs;
 use super::args::server::MemoryCommand;
-use super::{Context, Exit, FAINT, GREEN, RED, one_line, print, print_json, visible};
+use super::{Context, Exit, FAINT, GREEN, RED, flat, one_line, print, print_json};
 use crate::remote::breaker::now;
 use crate::remote::memory::{self, Answer};
 use crate::verdict::Verb;
@@ -50,7 +50,7 @@ fn list(context: &Context, all: &[Answer]) -> String {
     for one in all {
         if one.session != session {
             session = &one.session;
-            let head = format!("session {}", visible(session));
+            let head = format!("session {}", flat(session));
             let _ = writeln!(text, "{}", context.paint(FAINT, &head));
         }
         let (colour, verb) = match one.verb() {

@@ -79,7 +79,8 @@ fn config_faults(config: &Config) -> Vec<String> {
     let faults = config.faults().filter(|(source, fault)| {
         source.trusted && source.refused.is_none() && fault.gravity == Gravity::Error
     });
-    let faults = faults.map(|(s, fault)| fault.line(&s.path.display().to_string(), &s.text));
+    let faults =
+        faults.map(|(s, fault)| fault.line(&super::flat(&s.path.display().to_string()), &s.text));
     refused.chain(faults).map(|fault| super::visible(&fault)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::super::{Context, visible};
+use super::super::{Context, flat, visible};
 use super::health::{self, Address, Health};
 use super::now;
 use crate::config::Config;
@@ -95,8 +95,8 @@ pub(super) fn doubts(config: &Config) -> Vec<String> {
     let faults = config.faults().filter(|(source, fault)| {
         source.trusted && matches!(fault.code, "unlisted-variable" | "plain-http")
     });
-    let faults =
-        faults.map(|(s, fault)| visible(&fault.line(&s.path.display().to_string(), &s.text)));
+    let faults = faults
+        .map(|(s, fault)| visible(&fault.line(&flat(&s.path.display().to_string()), &s.text)));
     let logs = config.remotes().filter(|(_, remote)| remote.dialect == Dialect::Opa);
     let logs = logs.map(|(_, remote)| {
         let name = &remote.name;

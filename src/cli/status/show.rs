@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::{BOLD, Context, GREEN, RED, YELLOW, install};
+use super::super::{BOLD, Context, GREEN, RED, YELLOW, flat, hanging, install};
 use super::file::State;
 use super::{Report, now};
 use crate::rule::Profile;
@@ -11,6 +11,7 @@ use crate::rule::Profile;
 pub(super) fn show(context: &Context, report: &Report) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
+        let value = hanging(value, 12);
         let _ = writeln!(text, "{} {value}", context.paint(BOLD, &format!("{name:<11}")));
     };
     let verdict = match report.in_effect {
@@ -33,14 +34,14 @@ pub(super) fn show(context: &Context, report: &Report) -> String {
         }
         let word = format!("{word:<10}");
         let word = if sgr == 0 { word } else { context.paint(sgr, &word) };
-        line(file.scope, &format!("{word} {}", file.file.display()));
+        line(file.scope, &format!("{word} {}", flat(&file.file.display().to_string())));
         if let Some(binary) = &file.binary {
             let current = match (binary.exists, binary.current) {
                 (false, _) => " (not there)",
                 (true, false) => " (another build than this one)",
                 (true, true) => "",
             };
-            line("", &format!("runs       {}{current}", binary.path));
+            line("", &format!("runs       {}{current}", flat(&binary.path)));
             let events: Vec<&str> = file.events.iter().map(String::as_str).collect();
             let events = install::fold(&events, 70, &" ".repeat(23));
             line("", &format!("events     {events}"));
@@ -52,10 +53,10 @@ pub(super) fn show(context: &Context, report: &Report) -> String {
     }
     for guard in &report.guards {
         let known = guard.known.map(|name| format!(" [{name}]")).unwrap_or_default();
-        let problem = guard.problem.as_ref().map(|p| format!(": {p}")).unwrap_or_default();
+        let problem = guard.problem.as_ref().map(|p| format!(": {}", flat(p))).unwrap_or_default();
         let problem = context.paint(YELLOW, &problem);
-        let who = format!("{} ({}){known}", guard.event, guard.scope);
-        line("also runs", &format!("{who}: {}{problem}", guard.command));
+        let who = format!("{} ({}){known}", flat(&guard.event), guard.scope);
+        line("also runs", &format!("{who}: {}{problem}", flat(&guard.command)));
     }
     let observes = report.profile == Profile::Observe.name();
     let profile = format!("{} (no shipped rule is enforced)", report.profile);
