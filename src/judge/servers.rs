@@ -72,6 +72,8 @@ impl<'a> Judge<'a> {
             wanted.iter().map(|one| self.recall(one, matches, changed)).collect();
         let open = wanted.iter().zip(&recalls).filter(|(_, recall)| recall.is_none());
         let open: Vec<&Wanted<'_, '_>> = open.map(|(one, _)| one).collect();
+        // Whoever would be asked may still say no.
+        let waits = self.world.dry && !open.is_empty();
         let mut answers = match self.world.dry {
             true => self.would_ask(&open, matches),
             false => self.ask(&open, matches),
@@ -99,7 +101,7 @@ impl<'a> Judge<'a> {
                 Ok(reply) => {
                     let reply = reply.settle(one.remote, self.event);
                     self.remember(one, matches, &reply, changed);
-                    let verb = reply.verb.filter(|verb| *verb != Verb::Allow || !changed);
+                    let verb = reply.verb.filter(|verb| *verb != Verb::Allow || !changed && !waits);
                     let reason = reply.reason.clone();
                     let new = self.take(rule, reply, changed);
                     if new.is_some() && input.is_some() {

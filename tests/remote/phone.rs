@@ -449,6 +449,12 @@ fn explain_says_what_would_answer_a_remembered_call() {
     let out = home.run(&["explain", "--json"], &payload.to_string());
     let value: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(value["remotes"][0]["by"], "human-earlier");
+    // Whoever else would be asked may still say no.
+    let other = format!("[remote.y]\nurl = \"{}\"\nevents = [\"PreToolUse\"]\n", Server::nobody());
+    home.configure(&phone.config(&other));
+    let text = explain(&call(9, "npm test"));
+    assert!(text.contains("would ask: [remote.y]") && text.contains(note), "{text}");
+    assert!(text.contains("none before a server has been asked"), "{text}");
     // Nothing of it contacts anybody, or changes what is remembered.
     assert_eq!(phone.asked(), 2);
     home.told(&["memory", "clear"]);
