@@ -313,16 +313,14 @@ impl<'a> Case<'a> {
         }
         // Beside shipped allows alone every program must be one of those that they name.
         let open = allows.iter().any(|allow| !allow.rule.closed);
-        let kept = || {
-            self.analysis.environment.is_empty()
-                && !autopilot::lists_environment(self.analysis)
-                && !autopilot::gropes(self.analysis)
-        };
-        if !open && !kept() {
-            return false;
-        }
         let prints = autopilot::prints_secrets(self.analysis);
-        if !open && prints {
+        // These look at what no effect tells: they hold for none of a call that does such a thing.
+        let kept = !prints
+            && allows.iter().any(|allow| allow.rule.closed)
+            && self.analysis.environment.is_empty()
+            && !autopilot::lists_environment(self.analysis)
+            && !autopilot::gropes(self.analysis);
+        if !open && !kept {
             return false;
         }
         let mut needed = false;
@@ -334,7 +332,9 @@ impl<'a> Case<'a> {
                 continue;
             }
             needed = true;
-            let mut covering = allows.iter().filter(|allow| allow.effects.contains(&at)).peekable();
+            let holds =
+                |allow: &&&Match<'_>| allow.effects.contains(&at) && (kept || !allow.rule.closed);
+            let mut covering = allows.iter().filter(holds).peekable();
             if covering.peek().is_none() {
                 return false;
             }

@@ -205,6 +205,12 @@ pub fn is_file(path: &str) -> bool {
             })
 }
 
+/// The same where the word may as well be a directory or a pattern: `tokens` alone is none.
+pub fn is_told(path: &str) -> bool {
+    split(path).1.contains('.') && is_file(path)
+        || FILES.iter().any(|file| !file.contains(['*', '/']) && split(path).1 == *file)
+}
+
 fn names(dir: &str, name: &str) -> bool {
     let listed = |file: &str| match file.split_once('/') {
         None => glob::matches(file, name),

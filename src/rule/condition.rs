@@ -11,6 +11,7 @@ use toml::de::DeValue;
 use crate::effect::program::row;
 use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Word, secret};
 use crate::event::Event;
+use crate::limits;
 
 mod field;
 mod name;
@@ -401,7 +402,7 @@ impl Conditions {
         if !self.within.is_empty() && !within::covers(&self.within, s, effect) {
             return false;
         }
-        if !self.names_commands() && self.leaves_out(effect) {
+        if !self.names_commands() && self.leaves_out(s, effect) {
             return false;
         }
         let reaches = self.reaches(effect) == Truth::Yes;
@@ -448,7 +449,7 @@ impl Conditions {
     }
 
     /// Is a file read whose name tells of secrets, and which no pattern names? An allow on a place does not speak of it.
-    fn leaves_out(&self, effect: &Effect) -> bool {
+    fn leaves_out(&self, s: &Subject<'_>, effect: &Effect) -> bool {
         let Some(target) = effect.path.as_ref().filter(|_| effect.word == Word::Read) else {
             return false;
         };
@@ -457,9 +458,21 @@ impl Conditions {
             _ => None,
         });
         let mut patterns = self.path.iter().filter(|one| !one.excludes).chain(files);
-        matches!(target.extent, Extent::Exact | Extent::Glob)
-            && [&target.lexical, &target.resolved].into_iter().any(|path| secret::is_file(path))
-            && !patterns.any(|pattern| pattern.singles_out(&target.lexical))
+        let mut paths = [&target.lexical, &target.resolved].into_iter();
+        let secret = match target.extent {
+            Extent::Exact | Extent::Glob => paths.any(|path| secret::is_file(path)),
+            Extent::Tree | Extent::Visible | Extent::Children => {
+                paths.any(|path| secret::is_told(path))
+            }
+            // Whoever lists what is read was asked for it by name.
+            Extent::Below => {
+                let mut args = s.analysis.commands.iter().flat_map(|command| &command.args);
+                args.any(|arg| {
+                    !limits::step(64) || arg.text.as_deref().is_some_and(secret::is_told)
+                })
+            }
+        };
+        secret && !patterns.any(|pattern| pattern.singles_out(&target.lexical))
     }
 
     /// As an `unless`: does it relax a deny or ask on this effect? Only what is certain does. Its

@@ -58,6 +58,9 @@ pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
     if matches!(call.name, "git" | "hub") {
         git::scope(out, call, from);
     }
+    if call.name == "npm" {
+        packages::scope(out, call);
+    }
 }
 
 /// Runs the program's own code; false = it has none, the row says everything.

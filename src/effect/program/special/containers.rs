@@ -271,7 +271,10 @@ pub fn project(out: &mut Emitter, call: &Call) {
                 || !matches!(out.spot(value, Extent::Exact, false),
                     Spot::At(target) if below(&target.lexical, &[&project])))
     });
-    if strange && let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) {
+    let there = out.cwd.as_ref().is_some_and(|cwd| below(cwd, &[&project]));
+    if (strange || !there)
+        && let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at))
+    {
         command.transparent = false;
         command.genuine = false;
     }

@@ -97,6 +97,7 @@ pub fn run(
             may_write(out, call, ".git");
         }
         "git-diff" => shown(out, call, values, next),
+        "git-contents" => contents(out, call, program, values, next),
         "git-config" => settings::config(out, call, values),
         "git-clone" => clone(out, values),
         _ => return false,
@@ -366,9 +367,42 @@ fn shown(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>)
     }
 }
 
+/// What prints files as they are, or were: no allow means the whole of a commit, or a file whose name tells of a secret.
+fn contents(
+    out: &mut Emitter,
+    call: &Call,
+    program: &Program,
+    values: &[Value],
+    next: &mut Vec<Next>,
+) {
+    operands(out, call, program, next);
+    // The pattern of grep is no name.
+    let pattern = !program.before.is_empty() && !call.parsed.has(mark::NO_FIRST);
+    let named = &values[usize::from(pattern).min(values.len())..];
+    let whole = match program.name {
+        "git archive" => values.len() == 1 && call.parsed.option("--list").is_none(),
+        "git bundle create" => values.first().is_some_and(|value| value.plain() == Some("-")),
+        _ => false,
+    };
+    let tells = |value: &Value| {
+        secret::is_file(value.start().rsplit([':', ')']).next().unwrap_or_default())
+    };
+    if (whole || named.iter().any(tells))
+        && let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at))
+    {
+        command.transparent = false;
+        command.genuine = false;
+    }
+}
+
 /// A patch of files that are named, none of which tells of a secret, shows no other.
 fn narrowed(out: &mut Emitter, call: &Call) {
     const PATCH: &[&str] = &["-p", "-U", "--cc", "-c", "-m", "-W", "--word-diff", "--color-words"];
+    // With these it is not only those that are named.
+    const WIDER: &[&str] = &["--full-diff", "--stdin"];
+    if WIDER.iter().any(|name| call.parsed.option(name).is_some()) {
+        return;
+    }
     let Some(end) = call.args.iter().position(|arg| arg.plain() == Some("--")) else { return };
     let named = |arg: &Value| {
         arg.plain().is_some_and(|text| {

@@ -210,7 +210,21 @@ pub fn config(out: &mut Emitter, call: &Call, program: &Program, values: &[Value
     }
 }
 
-/// mvn and gradle: goals that publish.
+/// An allow has to name so many operands to mean the call.
+fn names(out: &mut Emitter, named: usize) {
+    if let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) {
+        command.scope.named = named;
+    }
+}
+
+/// npm takes any beginning of a sub-command's name that is like no other: what has no row may be each.
+pub fn scope(out: &mut Emitter, call: &Call) {
+    if call.parsed.subs == 0 && !call.parsed.operands.is_empty() {
+        names(out, 1);
+    }
+}
+
+/// mvn and gradle: goals that publish, which an allow names.
 pub fn build(out: &mut Emitter, call: &Call, values: &[Value]) {
     let publishes = |goal: &str| {
         let last = goal.rsplit(':').next().unwrap_or_default();
@@ -218,7 +232,9 @@ pub fn build(out: &mut Emitter, call: &Call, values: &[Value]) {
             || last.starts_with("publish") && !last.ends_with("ToMavenLocal")
             || matches!(last, "closeAndReleaseRepository" | "uploadArchives" | "jreleaserDeploy")
     };
-    if !call.dry() && values.iter().any(|value| publishes(value.start())) {
+    let task = values.iter().rposition(|value| publishes(value.start()));
+    if let Some(task) = task.filter(|_| !call.dry()) {
+        names(out, task + 1);
         for word in [Word::Send, Word::Named("cloud.publish")] {
             out.push(word, Grade::Certain, Source::Program, call.span.clone());
         }
