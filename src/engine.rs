@@ -449,10 +449,8 @@ where
 
 /// May a stop be blocked once more? `before` = how often in a row this rule did so already.
 pub fn may_block_stop(event: &Event, rule: &Rule, before: u32) -> bool {
-    /// Claude Code overrides the ninth block in a row.
-    const CLIENT_CAP: u32 = 8;
     if !matches!(event.kind, Kind::Stop | Kind::SubagentStop) {
         return true;
     }
-    if rule.repeat <= 1 { !event.stop_hook_active() } else { before < rule.repeat.min(CLIENT_CAP) }
+    if rule.repeat <= 1 { !event.stop_hook_active() } else { before < rule.repeat }
 }

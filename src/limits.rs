@@ -69,6 +69,9 @@ bounds! {
     /// items of a list in a rule
     /// `too-many`
     LIST: usize = 1000;
+    /// times in a row that a rule may block a stop: Claude Code overrides the ninth
+    /// `out-of-range`
+    REPEAT: u64 = 8;
     /// components of a path pattern
     /// `bad-path`
     PATH_PARTS: usize = 64;

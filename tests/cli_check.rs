@@ -125,6 +125,10 @@ fn what_can_never_work_is_a_warning() {
             4,
         ),
         ("[rule.x]\nremote = \"nobody\"", "unknown-remote", 2),
+        ("[rule.x]\ncommand = \"git push\"\nallow = \"x\"", "allow-leaves-room", 2),
+        ("[rule.x]\ncommand = \"git push origin *\"\nallow = \"x\"", "allow-leaves-room", 2),
+        ("[rule.x]\nmatch = \"Bash(git push:*)\"\nallow = \"x\"", "allow-leaves-room", 2),
+        ("[rule.x]\ncommand = [\"ls\", \"sort --*\"]\nallow = \"x\"", "allow-leaves-room", 2),
         ("[rule.x]\nhook = \"cupcake eval --harness claude\"", "cupcake-not-strict", 2),
         (
             "[rule.x]\non = [\"Stop\", \"SubagentStart\"]\nhook = \"./policies.sh\"\ndialect = \
@@ -162,6 +166,10 @@ fn what_works_is_no_finding() {
         "[rule.x]\ntool = [\"mcp__github__*\", \"Agent\", \"*\"]\ndeny = \"x\"",
         "[rule.x]\non = \"*\"\nhook = \"cupcake eval --harness claude --strict\"",
         "[rule.x]\nhook = \"./policies.sh\"\ndialect = \"cupcake\"",
+        // What these leave open is harmless, or stays asked.
+        "[rule.x]\ncommand = [\"git push origin main\", \"git push origin feature/*\", \"git *\", \"npm *\", \"sort\"]\nallow = \"x\"",
+        "[rule.x]\nmatch = [\"Bash(npm test:*)\", \"Bash(ls:*)\", \"Bash(git push origin main)\"]\nallow = \"x\"",
+        "[rule.x]\ncommand = \"git push *\"\nask = \"x\"",
         "[rule.x]\nhook = \"cupcake eval\"\ndialect = \"claude\"",
         "[rule.x]\nagent = \"gemini\"\ntool = \"own_tool\"\ndeny = \"x\"",
         "[rule.x]\non = [\"PreToolUse\", \"Stop\"]\npath = \"a\"\ndeny = \"x\"",

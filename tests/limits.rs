@@ -242,6 +242,7 @@ fn beside(files: &[(&str, &[u8])], tool: &str, input: Value) -> String {
     fs::create_dir_all(dir.join(".git")).unwrap();
     fs::write(dir.join(".hookctl.toml"), "").unwrap();
     for (name, content) in files {
+        fs::create_dir_all(dir.join(name).parent().unwrap()).unwrap();
         fs::write(dir.join(name), content).unwrap();
     }
     let payload = json!({
@@ -304,8 +305,55 @@ fn an_index_of_git_that_is_not_read_is_unknown() {
         assert_ne!(beside(files, "Bash", clean()), "-");
         assert_ne!(beside(files, "Bash", back()), "-");
     }
+    // An entry as git writes it, in the second version and, with more flags, in the third.
+    let entry = |name: &str, more: &[u8]| {
+        let flags = name.len() as u16 | if more.is_empty() { 0 } else { 0x4000 };
+        let entry = [&[0; 60][..], &flags.to_be_bytes(), more, name.as_bytes()].concat();
+        let end = 8 - entry.len() % 8;
+        [entry, vec![0; end]].concat()
+    };
+    let of = |version: u8, entries: &[Vec<u8>], rest: &[u8]| {
+        let count = (entries.len() as u32).to_be_bytes();
+        [b"DIRC\0\0\0", &[version][..], &count, &entries.concat(), rest].concat()
+    };
+    let own = [entry("a.txt", b""), entry(".hookctl.toml", b""), entry("link", b"")];
+    let third = [entry(&"d/".repeat(3000), b""), entry(".hookctl.toml", &[0x40, 0])];
+    let whole = of(2, &own, &[0; 20]);
+    let sha256 = {
+        let entry = [&[0; 72][..], &[0, 13], b".hookctl.toml", &[0; 9]].concat();
+        of(2, &[entry], &[0; 32])
+    };
+    let mut long = entry(&"d/".repeat(3000), b"");
+    long[60..62].copy_from_slice(&[0x0f, 0xff]);
+    let third = [vec![long], third[1..].to_vec()].concat();
+    let split = of(2, &own, &[&b"TREE\0\0\0\x02ablink\0\0\0\x14"[..], &[7; 40]].concat());
+    let mut unread =
+        vec![split, sha256, Vec::new(), b"DIRC".to_vec(), of(5, &own, &[0; 20]), vec![7; 400]];
+    // Cut wherever one may be cut.
+    unread.extend((1..whole.len()).step_by(9).map(|len| whole[..len].to_vec()));
+    unread.push(whole[..whole.len() - 1].to_vec());
+    for bytes in &unread {
+        let files: &[(&str, &[u8])] = &[(".git/index", bytes)];
+        assert_ne!(beside(files, "Bash", clean()), "-", "{} bytes", bytes.len());
+        assert_ne!(beside(files, "Bash", back()), "-", "{} bytes", bytes.len());
+    }
+    // What stands in the place of an index is none.
+    let files: &[(&str, &[u8])] = &[(".git/index/x", b"")];
+    assert_ne!(beside(files, "Bash", back()), "-", "a directory");
+    // These are read: the guarded file is tracked, and not as it was.
+    for bytes in [
+        whole,
+        of(3, &third, &[0; 20]),
+        of(2, &own, &[&b"TREE\0\0\0\x04link"[..], &[0; 20]].concat()),
+    ] {
+        let files: &[(&str, &[u8])] = &[(".git/index", &bytes)];
+        // It is asked about anyway, as any clean with force.
+        assert_eq!(beside(files, "Bash", clean()), "ask", "it is tracked");
+        assert_eq!(beside(files, "Bash", back()), "deny", "it was changed");
+    }
     let files: &[(&str, &[u8])] = &[(".git/index", &index(2, &[0; 20]))];
     assert_eq!(beside(files, "Bash", clean()), "deny", "it is not tracked");
+    assert_eq!(beside(files, "Bash", back()), "-", "nothing is tracked");
 }
 
 #[test]

@@ -468,7 +468,7 @@ fn read_key(
         "closed" if rule.layer() == Layer::Pack => {
             rule.closed = r.boolean(value).unwrap_or_default();
         }
-        "repeat" => rule.repeat = r.integer(value, 1, 100).unwrap_or(1) as u32,
+        "repeat" => rule.repeat = r.integer(value, 1, limits::REPEAT).unwrap_or(1) as u32,
         "lock" => {
             rule.lock = r.boolean(value).unwrap_or_default();
             if rule.lock && rule.layer() != Layer::Managed {

@@ -21,6 +21,7 @@ use crate::rule::fault::{Fault, Gravity, did_you_mean};
 use crate::rule::file::Remote;
 use crate::script::{Dialect, cupcake};
 use crate::settings;
+use crate::verdict::Verb;
 
 mod never;
 mod shadow;
@@ -110,6 +111,7 @@ pub(super) fn lint(source: &Source, world: &World<'_>) -> Vec<(Fault, Severity)>
         lint.unknown_effects(world);
         lint.keys_for_events();
         lint.limits();
+        lint.room();
         lint.globs();
         lint.shadowed(world);
         lint.registered(world);
@@ -257,6 +259,32 @@ impl<'a> Lint<'a> {
         );
     }
 
+    // ---- room -----------------------------------------------------------------------------
+
+    /// An allow that covers operands or options which a writer may not have thought of.
+    fn room(&mut self) {
+        if !matches!(self.rule.verdict, Some((Verb::Allow, _))) {
+            return;
+        }
+        for key in ["command", "match"] {
+            let mut all = Vec::new();
+            if let Some(value) = self.written.value(key) {
+                strings(value, &mut |text, span| all.push((text.to_string(), span)));
+            }
+            for (text, span) in all {
+                if let Some((message, hint)) = room(&text) {
+                    self.note(
+                        Severity::Info,
+                        "allow-leaves-room",
+                        message,
+                        Some(hint.into()),
+                        span,
+                    );
+                }
+            }
+        }
+    }
+
     // ---- globs ----------------------------------------------------------------------------
 
     fn globs(&mut self) {
@@ -358,4 +386,25 @@ impl<'a> Lint<'a> {
             self.warn("unknown-remote", message, hint, self.key("remote"));
         }
     }
+}
+
+/// What an allow on the pattern covers beyond what it says, and what it does not.
+fn room(pattern: &str) -> Option<(String, &'static str)> {
+    let body = pattern.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(')'));
+    let text = body.unwrap_or(pattern).replace(":*", " *");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let name = words.first().filter(|name| !name.starts_with('!'))?;
+    if words.contains(&"--*") {
+        let message =
+            format!("`--*` covers each option of `{name}`, also those that run, write or send");
+        return Some((message, "name the options that are meant: harmless ones need no naming"));
+    }
+    let operands: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+    let open = operands.len() < 4 || matches!(operands[3], "*" | "**");
+    if !operands.starts_with(&["git", "push"]) || !open || operands.last() == Some(&"$") {
+        return None;
+    }
+    let message = format!("`{pattern}` covers every branch and tag that the call names");
+    let hint = "`git push origin main` covers that one; `+x`, `:x`, `--force` and pushes to a URL stay asked";
+    Some((message, hint))
 }

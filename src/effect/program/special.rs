@@ -331,8 +331,27 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
         // `gdb --args PROGRAM ...`
         "debugger" => match call.parsed.option("--args") {
             Some(_) => next.push(Next::Words { words: values, cwd: None, feeds: false }),
-            None => operands(out, call, program, next),
+            None => {
+                operands(out, call, program, next);
+                if call.parsed.option("--batch").is_none() {
+                    next.push(Next::Stdin { lang: program.lang });
+                }
+            }
         },
+        "daemon" => {
+            if call.parsed.option("--stop").is_some() {
+                out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone());
+                return true;
+            }
+            let value = |name| call.parsed.option(name).and_then(|option| option.value.clone());
+            if let Some(program) = value("--startas").or_else(|| value("--exec")) {
+                let words = std::iter::once(program).chain(values).collect();
+                next.push(Next::Words { words, cwd: None, feeds: false });
+            }
+            if let Some(file) = value("--pidfile").filter(|_| call.parsed.option("-m").is_some()) {
+                super::effects::role(out, call, table::Role::Write, &file, next);
+            }
+        }
         "busybox" => {
             if !values.is_empty() {
                 next.push(Next::Words { words: values, cwd: None, feeds: false });

@@ -1,6 +1,7 @@
 //! What git knows of a file of its work tree, by a bounded look into its index.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::time::UNIX_EPOCH;
 
 use crate::effect::path::join;
@@ -12,8 +13,12 @@ use crate::limits::Cap;
 const HEAD: usize = 62;
 const MODIFIED: usize = 8;
 const SIZE: usize = 36;
-/// How long the name of what a split index shares is, at least.
+/// What stands before the entries, and how long the checksum behind all is.
+const HEADER: usize = 12;
 const BASE: usize = 20;
+/// Flags of an entry: more of them follow, and the length of its name, where all bits mean "or longer".
+const EXTENDED: usize = 0x4000;
+const LONG: usize = 0xfff;
 
 /// What git knows of a project's files.
 pub struct Tree {
@@ -36,12 +41,19 @@ impl Tree {
             None if out.resolver.is_dir(&own) => own,
             None => return None,
         };
-        // An index that is not there tracks nothing.
-        let index = out.whole(&format!("{git}/index"), Cap::Index).unwrap_or_default();
-        if !is_told(&index) {
-            out.unknown("a git index whose names are cut or stand in another file", 0..0);
-            return None;
-        }
+        let path = format!("{git}/index");
+        let index = match out.whole(&path, Cap::Index) {
+            Some(index) if is_told(&index) == Some(true) => index,
+            // One that is not there tracks nothing.
+            None if fs::symlink_metadata(&path).is_err_and(|e| e.kind() == ErrorKind::NotFound) => {
+                Vec::new()
+            }
+            _ => {
+                let why = "a git index that is not read, is cut, or whose names stand elsewhere";
+                out.unknown(why, 0..0);
+                return None;
+            }
+        };
         let lists = [format!("{git}/info/exclude"), format!("{project}/.gitignore")];
         let ignored = lists.iter().filter_map(|list| {
             Some(String::from_utf8_lossy(&out.whole(list, Cap::Ignored)?).into_owned())
@@ -93,14 +105,39 @@ impl Tree {
 }
 
 /// Does the index hold all names as they are? Those of the fourth version are cut, and what a split one
-/// shares stands in another file.
-fn is_told(index: &[u8]) -> bool {
-    let split = |at: usize| {
-        let size = index.get(at + 4..at + 8).and_then(|bytes| bytes.try_into().ok());
-        let size = size.map_or(0, u32::from_be_bytes) as usize;
-        (BASE..index.len() - at).contains(&size)
+/// shares stands in another file. None = it ends before all that it says it holds, or is another thing.
+fn is_told(index: &[u8]) -> Option<bool> {
+    let number = |at: usize| {
+        let bytes = index.get(at..at.checked_add(4)?)?;
+        Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize)
     };
-    index.get(4..8) != Some(&[0, 0, 0, 4]) && !memchr::memmem::find_iter(index, b"link").any(split)
+    if index.get(..4)? != b"DIRC" || !matches!(number(4)?, 2 | 3) {
+        return Some(false);
+    }
+    let mut at = HEADER;
+    for _ in 0..number(8)? {
+        let flags =
+            usize::from(u16::from_be_bytes(index.get(at + 60..at + HEAD)?.try_into().ok()?));
+        let more = if flags & EXTENDED != 0 { 2 } else { 0 };
+        let name = index.get(at + HEAD + more..)?;
+        let len = match flags & LONG {
+            LONG => memchr::memchr(0, name)?,
+            len => len,
+        };
+        // Between one and eight bytes of nothing follow.
+        at += (HEAD + more + len + 8) & !7;
+        if index.get(at - 1) != Some(&0) {
+            return None;
+        }
+    }
+    // What follows are extensions, up to the checksum.
+    while at + BASE < index.len() {
+        if index.get(at..at + 4)? == b"link" {
+            return Some(false);
+        }
+        at = at.checked_add(8)?.checked_add(number(at + 4)?)?;
+    }
+    (at + BASE == index.len()).then_some(true)
 }
 
 /// The head of a file's entry.
@@ -108,8 +145,11 @@ fn entry<'a>(index: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let wanted = [name.as_bytes(), b"\0"].concat();
     memchr::memmem::find_iter(index, &wanted).find_map(|at| {
         let head = index.get(at.checked_sub(HEAD)?..at)?;
-        let len = usize::from(u16::from_be_bytes([head[HEAD - 2], head[HEAD - 1]]) & 0xfff);
-        (len == name.len()).then_some(head)
+        let is = |head: &&[u8]| {
+            let flags = usize::from(u16::from_be_bytes([head[HEAD - 2], head[HEAD - 1]]));
+            flags & LONG == name.len().min(LONG)
+        };
+        Some(head).filter(is).or_else(|| index.get(at.checked_sub(HEAD + 2)?..at - 2).filter(is))
     })
 }
 
