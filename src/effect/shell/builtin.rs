@@ -24,7 +24,16 @@ impl Walker<'_> {
         // A subscript in an argument may run a command when it is evaluated.
         if matches!(
             name,
-            "let" | "test" | "[" | "printf" | "read" | "unset" | "wait" | "mapfile" | "readarray"
+            "let"
+                | "test"
+                | "["
+                | "printf"
+                | "read"
+                | "unset"
+                | "wait"
+                | "mapfile"
+                | "readarray"
+                | "getopts"
         ) {
             // Comparing texts, and asking for what is not empty, evaluates nothing.
             const NUMERIC: &[&str] = &["-v", "-R", "-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
@@ -42,6 +51,23 @@ impl Walker<'_> {
             if risky {
                 for arg in args {
                     self.evaluated(arg, index);
+                }
+            } else if !quiet && name != "let" {
+                let prompts = |i: usize| prompt.is_some_and(|p| i == p + 1);
+                let given = args.iter().enumerate().filter(|(i, _)| match name {
+                    "printf" => *i == 1 && args[0].plain() == Some("-v"),
+                    _ => !prompts(*i),
+                });
+                for subscript in given.filter_map(|(_, arg)| subscript(arg)) {
+                    self.evaluates_value(&subscript);
+                }
+            }
+        }
+        if matches!(name, "declare" | "typeset" | "local" | "readonly" | "export") {
+            for (at, arg) in args.iter().enumerate() {
+                if let Some(equals) = arg.start().find('=').filter(|_| !arg.start().ends_with('='))
+                {
+                    self.evaluates_array(&args[..at], &arg.rest(equals + 1));
                 }
             }
         }
@@ -64,6 +90,10 @@ impl Walker<'_> {
                     match arg.plain() {
                         Some(key) if !key.starts_with('-') => {
                             let key = key.to_string();
+                            // Without a path programs are looked for where the shell is.
+                            if key.split('[').next() == Some("PATH") {
+                                self.taint_by("PATH");
+                            }
                             self.state.set(Key::Function(key.clone()), None);
                             self.state.set(Key::Git(key.clone()), None);
                             self.state.set(Key::Var(key), Some(Held::Var(vec![vec![Vec::new()]])));
@@ -347,6 +377,13 @@ fn numeric(args: &[Value]) -> bool {
         kind.starts_with(|c: char| "*diouxXeEfFgGaA".contains(c))
     };
     format.plain() == Some("-v") || format.start().split('%').skip(1).any(converts)
+}
+
+/// What stands between the brackets of `name[subscript]`.
+pub(super) fn subscript(arg: &Value) -> Option<Value> {
+    let (name, _) = arg.start().split_once('[')?;
+    let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    is_name.then(|| arg.rest(name.len() + 1))
 }
 
 /// `set -a`, `set -eax`, `set -o allexport`: every variable is exported.

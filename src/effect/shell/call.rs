@@ -106,6 +106,11 @@ impl Walker<'_> {
                 }
                 DeclOperand::Name(reference) => {
                     self.visit_reference(reference);
+                    // A function's own path is an empty one.
+                    if reference.name.as_str() == "PATH" && !matches!(&*name, "export" | "readonly")
+                    {
+                        self.taint_by("PATH");
+                    }
                     args.push(Value::known(reference.name.as_str(), self.range(reference.span)));
                 }
                 DeclOperand::Assignment(assignment) => {
@@ -113,6 +118,10 @@ impl Walker<'_> {
                     self.assign(assignment);
                     let flag = |a: &Value| a.start().starts_with('-') && a.start().contains('n');
                     self.names_element(&args, assignment);
+                    if let AssignmentValue::Scalar(word) = &assignment.value {
+                        let value = self.quietly(|w| w.expand_one(word, false));
+                        self.evaluates_array(&args, &value);
+                    }
                     if args.iter().any(flag) {
                         // A reference: both names are one variable, which is not followed.
                         let mut own = Vec::new();
@@ -138,6 +147,14 @@ impl Walker<'_> {
                     for value in values {
                         if value.start().split('=').next().is_some_and(|n| n.contains('[')) {
                             subscripts.push(value.clone());
+                            if let Some(subscript) = super::builtin::subscript(&value)
+                                && !value.start().contains(['$', '`'])
+                            {
+                                self.evaluates_value(&subscript);
+                            }
+                        }
+                        if let Some(equals) = value.start().find('=') {
+                            self.evaluates_array(&args, &value.rest(equals + 1));
                         }
                         match value.plain().and_then(|t| t.split_once('=')) {
                             Some((key, text)) => {

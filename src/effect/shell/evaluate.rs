@@ -152,6 +152,14 @@ impl Walker<'_> {
         }
     }
 
+    /// Text that a declaration reads as an array: what stands in its parentheses is expanded.
+    pub(super) fn evaluates_array(&mut self, flags: &[Value], value: &Value) {
+        let array = |a: &Value| a.start().starts_with('-') && a.start().contains(['a', 'A']);
+        if value.start().starts_with('(') || flags.iter().any(array) {
+            self.evaluates_value(value);
+        }
+    }
+
     fn evaluates_text(&mut self, text: &Text, span: &Range<usize>) {
         self.evaluated_text(text, span);
         for name in names(&text.known) {
