@@ -185,6 +185,16 @@ pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
     parsed
 }
 
+/// Does an option that no row names say by its name that its value is a program, or code that is loaded? Such a one is no
+/// harmless text.
+fn names_program(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "binary", "cmd", "command", "editor", "exec", "hook", "hooks", "loader", "pager", "plugin",
+        "plugins", "preload", "program", "require", "rsh", "script", "shell",
+    ];
+    name.starts_with("--") && name.rsplit(['-', '.']).any(|word| WORDS.contains(&word))
+}
+
 /// One program's own part; returns where it stopped.
 fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize {
     let program = parsed.program;
@@ -306,7 +316,8 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     let exact = spelled(name)
         .or_else(|| name.strip_prefix('-').filter(|n| single && n.len() > 2).and_then(spelled));
     let free = program.is_some_and(|p| p.free) || global.is_some_and(|p| p.free);
-    let free = free.then_some(Known { names: "", spec: PLAIN });
+    let marks = if names_program(name) { mark::UNSAFE } else { 0 };
+    let free = free.then_some(Known { names: "", spec: OptSpec { marks, ..PLAIN } });
     let long = program.filter(|_| name.starts_with("--"));
     let whole = exact.or_else(|| long.and_then(|p| p.abbreviated(name)));
     if arg.text.is_none() && glued.is_none() && !text.contains('=') {

@@ -61,6 +61,8 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
             out.effect(Word::Send, Grade::Unknown, None, None, Source::Operand, span.clone());
         }
         if !last {
+            // A directory goes into a container whole.
+            let tree = if near || pods { Extent::Tree } else { tree };
             out.path(Word::Read, value, tree, Grade::Certain, Source::Operand);
             if (moves || call.parsed.option("--remove-source-files").is_some()) && !call.dry() {
                 out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);

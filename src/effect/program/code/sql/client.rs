@@ -96,7 +96,7 @@ pub(super) fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &
             );
         }
     };
-    let is = |names: &[&str]| name.len() > 2 && names.iter().any(|n| n.starts_with(name));
+    let is = |names: &[&str]| name.len() > 1 && names.iter().any(|n| n.starts_with(name));
     if is(&["shell", "system"]) {
         next.push(Next::Script { text: Value::known(rest, span.clone()), rest: Vec::new() });
     } else if is(&["output", "once", "dump_to", "log", "trace"]) {
