@@ -9,7 +9,7 @@
 //! denied or asked about; `long` and `deep` are lines that grow; `feature` and `plain` hold lines for an allow on that
 //! program. `rules` is a config of the file's own, called `class`; `under` says which configs count.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -279,7 +279,8 @@ fn grow(key: &str, start: &str, item: &str, end: &str, size: usize) -> String {
 
 /// An allow on the program, as a pattern or as a line of Claude Code's settings, and on its plain call.
 fn features(file: &File, wrong: &mut Wrong) {
-    for (program, lines) in &file.feature {
+    let programs: BTreeSet<&String> = file.feature.keys().chain(file.plain.keys()).collect();
+    for program in programs {
         let mut configs = Vec::new();
         for (name, rule) in [
             ("command", format!("command = {program:?}")),
@@ -290,7 +291,7 @@ fn features(file: &File, wrong: &mut Wrong) {
             config.without_shipped();
             configs.push((format!("{name} without shipped"), config));
         }
-        for line in lines {
+        for line in file.feature.get(program).into_iter().flatten() {
             wrong.take(&format!("feature.{program}"), line, failing(&configs, line, not_allowed));
         }
         if let Some(line) = file.plain.get(program) {
