@@ -8,6 +8,8 @@ use std::{env, fs};
 
 use toml::{Table, Value};
 
+#[path = "phrases.rs"]
+mod phrases;
 #[path = "../src/effect/program/row.rs"]
 mod row;
 
@@ -15,6 +17,7 @@ mod row;
 pub fn generate() {
     println!("cargo:rerun-if-changed=config/programs");
     println!("cargo:rerun-if-changed=build/programs.rs");
+    println!("cargo:rerun-if-changed=build/phrases.rs");
     let mut all: BTreeMap<String, Table> = BTreeMap::new();
     let mut files: Vec<_> = fs::read_dir("config/programs")
         .expect("config/programs")
@@ -75,11 +78,25 @@ pub fn generate() {
     let _ = writeln!(out, "/// The names of all programs, sorted, one behind the other.");
     let _ = writeln!(out, "static TEXT: &str = {text:?};");
     let _ = writeln!(out, "/// Where each name begins, and the program's row.");
-    let _ = writeln!(out, "static INDEX: &[(u32, u16)] = &[{index}];");
-    let _ = writeln!(out, "/// What is known of programs: see `packed.rs`.");
-    let _ = writeln!(out, "static ROWS: &[&str] = &{:?};", rows.items());
-    let _ = writeln!(out, "/// Lists of options, one option a line.");
-    let _ = writeln!(out, "static LISTS: &[&str] = &{:?};", lists.items());
+    let _ = writeln!(out, "static INDEX: &[(u16, u16)] = &[{index}];");
+    // Rows, then lists of options, one option a line.
+    let packed = phrases::pack(&[rows.items(), lists.items()].concat());
+    let mut ends = vec![0];
+    for text in &packed.texts {
+        ends.push(ends[ends.len() - 1] + text.len());
+    }
+    let _ = writeln!(out, "/// Where the lists of options begin among the packed texts.");
+    let _ = writeln!(out, "const LISTS: usize = {};", rows.0.len());
+    let _ = writeln!(out, "/// What is known of programs, packed: see `packed.rs`.");
+    let _ = writeln!(out, "static PACKED: &[u8] = &{:?};", packed.texts.concat());
+    let _ = writeln!(out, "/// Where each packed text begins, and the last one ends.");
+    let _ = writeln!(out, "static STARTS: &[u32] = &{ends:?};");
+    let _ = writeln!(out, "/// What packed texts are made of.");
+    let _ = writeln!(out, "static DICTIONARY: &[u8] = b{:?};", packed.dictionary);
+    let _ = writeln!(out, "/// No phrase is longer.");
+    let _ = writeln!(out, "const LONGEST: usize = {};", phrases::LONGEST);
+    let _ = writeln!(out, "/// Where each phrase begins in it, and its length.");
+    let _ = writeln!(out, "static PHRASES: &[(u16, u8)] = &{:?};", packed.phrases);
     let dir = env::var("OUT_DIR").expect("OUT_DIR");
     fs::write(Path::new(&dir).join("programs.rs"), out).expect("OUT_DIR is writable");
 }

@@ -18,8 +18,8 @@ thread_local! {
 
 /// The name at that place of the index.
 fn name(at: usize) -> &'static str {
-    let start = INDEX[at].0 as usize;
-    let end = INDEX.get(at + 1).map_or(TEXT.len(), |next| next.0 as usize);
+    let start = usize::from(INDEX[at].0);
+    let end = INDEX.get(at + 1).map_or(TEXT.len(), |next| usize::from(next.0));
     &TEXT[start..end]
 }
 
@@ -50,7 +50,7 @@ pub fn find(wanted: &str) -> Option<&'static Program> {
         }
         // Rows live as long as the process: it reads each once.
         let program: &'static Program =
-            Box::leak(Box::new(unpack(name(at), ROWS[INDEX[at].1 as usize])));
+            Box::leak(Box::new(unpack(name(at), unpacked(usize::from(INDEX[at].1)))));
         read.push((at, program));
         Some(program)
     })
@@ -65,6 +65,37 @@ pub fn has_below(wanted: &str) -> bool {
         .any(|own| own[wanted.len()..].starts_with(' '))
 }
 
+/// A packed text: its length in two bytes, then ASCII and bytes that name phrases of the dictionary
+/// (`build/phrases.rs`).
+fn unpacked(at: usize) -> &'static str {
+    let mut bytes = PACKED[STARTS[at] as usize..].iter().map(|byte| usize::from(*byte));
+    let mut next = || bytes.next().unwrap_or_default();
+    let length = next() | next() << 8;
+    let mut text = vec![0; length + LONGEST];
+    let mut at = 0;
+    while at < length {
+        let phrase = match next() {
+            byte @ 0..=0x7f => {
+                text[at] = byte as u8;
+                at += 1;
+                continue;
+            }
+            byte @ 0x80..=0xdf => byte - 0x80,
+            byte => 0x60 + ((byte - 0xe0) << 8 | next()),
+        };
+        let (start, length) = PHRASES[phrase];
+        // A copy of a fixed size costs two instructions; what is too much is written over.
+        let from = DICTIONARY.get(usize::from(start)..).and_then(<[u8]>::first_chunk::<LONGEST>);
+        let to = text.get_mut(at..).and_then(<[u8]>::first_chunk_mut);
+        if let (Some(to), Some(from)) = (to, from) {
+            *to = *from;
+        }
+        at += usize::from(length);
+    }
+    text.truncate(length);
+    String::from_utf8(text).unwrap_or_default().leak()
+}
+
 fn unpack(name: &'static str, text: &'static str) -> Program {
     let mut fields = text.splitn(10, '\t');
     let mut field = || fields.next().unwrap_or_default();
@@ -77,7 +108,7 @@ fn unpack(name: &'static str, text: &'static str) -> Program {
     let known = operands != "?";
     let items: Vec<&str> = operands.split_whitespace().filter(|_| known).collect();
     let operands = row::operands(&items).unwrap_or_default();
-    let list = field().parse().ok().and_then(|at: usize| LISTS.get(at)).copied();
+    let list = field().parse().map_or("", |at: usize| unpacked(LISTS + at));
     Program {
         name,
         complete: flag(0),
@@ -102,7 +133,7 @@ fn unpack(name: &'static str, text: &'static str) -> Program {
         before: operands.before.iter().map(|text| role(text)).collect::<Vec<_>>().leak(),
         repeat: operands.repeat.map_or(Role::Text, role),
         last: operands.last.map(role),
-        options: list.unwrap_or_default(),
+        options: list,
     }
 }
 
