@@ -15,6 +15,7 @@ pub mod engine;
 pub mod env;
 pub mod event;
 pub mod files;
+pub mod flags;
 pub mod forward;
 pub mod glob;
 pub mod hook;

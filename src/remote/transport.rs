@@ -110,7 +110,8 @@ impl Call<'_> {
                 let cut = timeout < self.remote.timeout && start.elapsed() >= timeout;
                 let asks = self.told.is_none();
                 let human = self.remote.human && last.sent && asks;
-                down &= last.again && !(asks && last.up) && !cut && !human;
+                let refuses = asks && last.up;
+                down &= last.again && !(refuses || cut || human);
                 if human {
                     return Err(last);
                 }

@@ -7,7 +7,7 @@ use super::edit::{Doc, Path};
 use super::hooks::PROGRAM;
 use super::others::{self, Program};
 use crate::event::Kind;
-use crate::hook::Options;
+use crate::flags::Options;
 use crate::json::{Fault, Node};
 use crate::remote::bridge::agent_of;
 use crate::rule::file::server::Typed;

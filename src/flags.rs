@@ -1,0 +1,105 @@
+//! The flags of `hookctl hook`, as settings of agents name them and the hook path reads them.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::agent::{self, Agent};
+use crate::rule::file::server::{self, Typed};
+
+/// The flags of `hookctl hook`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Options {
+    /// `--agent`: whose event it is, unless the payload itself says otherwise.
+    pub agent: Option<String>,
+    /// `--event`: which event, for payloads that do not name theirs.
+    pub event: Option<String>,
+    /// `--config`: the directory of the user's file.
+    pub config: Option<PathBuf>,
+    /// `--state`: the directory of the journal.
+    pub state: Option<PathBuf>,
+    /// `--timeout`: after how many seconds the agent gives up on us.
+    pub timeout: Option<f64>,
+    /// `--server-url` and its like: the user's server, whatever `server.json` says of it.
+    pub server: Typed,
+    /// `--debug`: tell on stderr what happens.
+    pub debug: bool,
+    /// What was not understood of the command line.
+    pub unknown: Vec<String>,
+}
+
+impl Options {
+    /// Reads the flags, in either form. What is not known is noted, never fatal: a hook that dies
+    /// of its command line lets every tool run.
+    pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Options {
+        let mut options = Options::default();
+        let mut args = args.into_iter();
+        while let Some(arg) = args.next() {
+            let text = arg.to_string_lossy().into_owned();
+            if text == "--debug" {
+                options.debug = true;
+                continue;
+            }
+            let known = ["--agent", "--event", "--config", "--state", "--timeout", "--color"];
+            let (flag, inline) = match text.split_once('=') {
+                Some((flag, value)) => (flag.to_string(), Some(value.into())),
+                None => (text.clone(), None),
+            };
+            let is_known = known.contains(&flag.as_str());
+            let setting = if is_known { None } else { server::of_flag(&flag) };
+            if !is_known && setting.is_none() {
+                options.unknown.push(text);
+                continue;
+            }
+            let Some(value) = inline.or_else(|| args.next()) else {
+                options.unknown.push(format!("{flag} without its value"));
+                if flag == "--config" {
+                    options.config = Some(PathBuf::new());
+                }
+                continue;
+            };
+            let string = value.to_string_lossy().into_owned();
+            if let Some(setting) = setting {
+                options.server.push((setting, string));
+                continue;
+            }
+            match flag.as_str() {
+                "--agent" => options.agent = Some(string),
+                "--event" => options.event = Some(string),
+                "--config" => options.config = Some(PathBuf::from(value)),
+                "--state" => options.state = Some(PathBuf::from(value)),
+                // Of every command; an answer has none.
+                "--color" => {}
+                _ => match string.parse::<f64>() {
+                    Ok(seconds) if seconds > 0.0 => options.timeout = Some(seconds),
+                    _ => options.unknown.push(format!("--timeout {string}")),
+                },
+            }
+        }
+        options
+    }
+
+    /// After how many seconds the agent gives up on us, and how long before that we are done: a
+    /// second, or a fifth where it gives up soon.
+    pub fn patience(&self) -> (f64, f64) {
+        let seconds = self.timeout.unwrap_or(60.0).min(86_400.0);
+        (seconds, 1.0_f64.min(seconds * 0.2))
+    }
+
+    /// Nothing that is waited for may take longer.
+    pub fn deadline(&self, start: Instant) -> Instant {
+        let (seconds, margin) = self.patience();
+        start + Duration::from_secs_f64(seconds - margin)
+    }
+
+    /// When the watchdog speaks: what was waited for has had the time to be judged, and the agent still
+    /// waits.
+    pub fn last_moment(&self, start: Instant) -> Instant {
+        let (seconds, margin) = self.patience();
+        start + Duration::from_secs_f64(seconds - margin / 2.0)
+    }
+
+    /// The agent of the command line, or the default one.
+    pub fn agent(&self) -> &'static dyn Agent {
+        self.agent.as_deref().and_then(agent::by_id).unwrap_or(agent::AGENTS[0])
+    }
+}
