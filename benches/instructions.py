@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Counts instructions (valgrind's callgrind) of three calls and compares them with recorded numbers.
+"""Counts instructions (valgrind's callgrind) of a dozen calls (chains, loops, what shipped rules
+stop) and compares them with recorded numbers.
 
   instructions.py BINARY RECORD.toml             fails if a count is more than 5 % above its record
   instructions.py BINARY RECORD.toml --update    records the counts of now
