@@ -6,6 +6,9 @@ use std::{env, fs};
 
 #[path = "../src/rule/needle.rs"]
 mod needle;
+#[allow(dead_code)]
+#[path = "../src/rule/packed.rs"]
+mod packed;
 
 use needle::needle;
 
@@ -17,6 +20,8 @@ const LAST: &str = "core";
 /// Writes `shipped.rs` into the output directory.
 pub fn generate(out: &Path) {
     println!("cargo:rerun-if-changed=config/packs");
+    println!("cargo:rerun-if-changed=src/rule/packed.rs");
+    println!("cargo:rerun-if-changed=src/rule/needle.rs");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let mut files: Vec<PathBuf> = fs::read_dir(root.join("config/packs"))
         .expect("config/packs is part of the source")
@@ -122,11 +127,13 @@ fn rule_lines(
         let by_program = !programs.is_empty();
         called.extend(programs.into_iter().map(|program| (program, *count)));
         *count += 1;
+        let parsed = toml::de::DeTable::parse(&chunk).expect("a rule is TOML");
+        let packed = packed::pack(parsed.get_ref());
         let _ = writeln!(
             code,
             "    Shipped {{ id: {id:?}, pack: {pack:?}, by_program: {by_program}, concern: Concern \
              {{ on: {on:?}, tools: {:?}, words: {:?}, programs: \"\", needles: {:?}, kind: {:?} }}, \
-             text: {chunk:?} }},",
+             packed: {packed:?} }},",
             strings(rule.get("tool")).join(","),
             unique(effects).join(","),
             unique(named).join("|"),

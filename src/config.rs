@@ -175,12 +175,14 @@ impl Config {
         let mut rules = Vec::with_capacity(self.rules.len());
         for source in self.sources.iter().filter(|source| source.refused.is_none()) {
             match &source.index {
-                Some(index) => rules.extend(
-                    index
-                        .rules(&source.text, &source.path, source.layer, call)
-                        .iter()
-                        .filter_map(|rule| effective(source, rule)),
-                ),
+                Some(index) => {
+                    let found =
+                        index.rules(&source.path, source.layer, call).unwrap_or_else(|| {
+                            // Of an index that is damaged nothing counts.
+                            file::read(&source.text, &source.path, source.layer, None).rules
+                        });
+                    rules.extend(found.iter().filter_map(|rule| effective(source, rule)));
+                }
                 None => rules
                     .extend(source.file.rules.iter().filter_map(|rule| effective(source, rule))),
             }
@@ -409,9 +411,12 @@ pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<
         return Some(source);
     }
     if let Some((kind, state)) = hook {
-        source.index = Index::load(state, &source.path, &source.text);
-        if let Some(index) = &source.index {
-            source.file = index.rest(&source.text, &source.path, layer);
+        let index = Index::load(state, &source.path, &source.text);
+        if let Some((index, rest)) = index.and_then(|index| {
+            let rest = index.rest(&source.path, layer)?;
+            Some((index, rest))
+        }) {
+            (source.index, source.file) = (Some(index), rest);
             return Some(source);
         }
         source.file = file::read(&source.text, &source.path, layer, Some(kind));

@@ -13,7 +13,7 @@ use super::{BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, print, pri
 use crate::config::standing::{Change, Said, Standing, Weight};
 use crate::config::{Config, Source};
 use crate::rule::fault::{did_you_mean, position};
-use crate::rule::shipped::{AUTOPILOT, PACKS, RULES};
+use crate::rule::shipped::{AUTOPILOT, PACKS, RULES, Shipped};
 use crate::rule::{Profile, Rule};
 use crate::verdict::Verb;
 
@@ -166,7 +166,7 @@ impl View<'_> {
     fn entry(&self, one: &Standing<'_>) -> String {
         let mut text = format!("{}  {}\n", self.head(one), one.own.severity.name());
         let mut body = String::new();
-        conditions(one.shipped.text, &mut |key, value| match key {
+        conditions(one.shipped, &mut |key, value| match key {
             "deny" | "ask" | "allow" => body.insert_str(0, &folded("", value)),
             "severity" | "danger" | "always" => {}
             key => body.push_str(&folded(key, value)),
@@ -220,7 +220,7 @@ impl View<'_> {
         let (shipped, rule) = (one.shipped, &one.rule);
         let pack = format!("pack {}", shipped.pack);
         let mut text = format!("{}  {}, {pack}\n\n", self.head(one), rule.severity.name());
-        let _ = writeln!(text, "{}\n", shipped.text);
+        let _ = writeln!(text, "{}\n", shipped.text());
         if rule.severity == crate::rule::Severity::Critical {
             text.push_str("Critical: it fires on what is only possible, too.\n");
         }
@@ -315,7 +315,7 @@ impl View<'_> {
             "verdict": verdict,
             "severity": severity,
             "reason": reason,
-            "shipped": { "verdict": own_verdict, "severity": own_severity, "text": one.shipped.text },
+            "shipped": { "verdict": own_verdict, "severity": own_severity, "text": one.shipped.text() },
             "changes": changes.collect::<Vec<_>>(),
         })
     }
@@ -339,7 +339,7 @@ fn folded(key: &str, value: &str) -> String {
 }
 
 /// The keys of a rule with their values in short.
-fn conditions(rule: &str, take: &mut dyn FnMut(&str, &str)) {
+fn conditions(rule: &Shipped, take: &mut dyn FnMut(&str, &str)) {
     fn value(found: &DeValue<'_>) -> String {
         match found {
             DeValue::String(text) => text.to_string(),
@@ -358,10 +358,7 @@ fn conditions(rule: &str, take: &mut dyn FnMut(&str, &str)) {
             _ => String::new(),
         }
     }
-    let Ok(table) = DeTable::parse(rule) else { return };
-    let rules = table.get_ref().iter().next().and_then(|(_, rules)| rules.get_ref().as_table());
-    let body = rules.and_then(|rules| rules.iter().next()?.1.get_ref().as_table());
-    for (key, found) in body.into_iter().flat_map(|body| body.iter()) {
+    for (key, found) in rule.table().iter().flatten() {
         take(key.get_ref(), &value(found.get_ref()));
     }
 }

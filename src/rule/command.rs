@@ -9,6 +9,7 @@ use crate::effect::{Arg, Opt, SubCommand};
 use crate::limits;
 
 use super::Truth;
+use super::later::{Later, Written};
 use super::path::{self, Bases, PathPattern};
 use crate::glob;
 
@@ -42,21 +43,17 @@ struct Concrete {
 /// A command pattern as written: any of its concrete forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPattern {
-    forms: Vec<Concrete>,
+    forms: Later<Forms>,
     /// `!x` in a list excludes.
     pub excludes: bool,
 }
 
-impl CommandPattern {
-    /// Reads a pattern.
-    ///
-    /// # Errors
-    /// Why it cannot be meant.
-    pub fn parse(text: &str) -> Result<CommandPattern, String> {
-        let (excludes, text) = match text.strip_prefix('!') {
-            Some(rest) => (true, rest.trim_start()),
-            None => (false, text),
-        };
+/// Every way through the alternatives of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Forms(Vec<Concrete>);
+
+impl Written for Forms {
+    fn read(text: &str) -> Result<Forms, String> {
         let mut tokens = tokenize(text)?;
         let closed = tokens.last() == Some(&Token::Word("$".into()));
         if closed {
@@ -65,12 +62,33 @@ impl CommandPattern {
         if tokens.contains(&Token::Word("$".into())) {
             return Err("`$` stands for the end, so nothing may follow it".into());
         }
-        let lists = expand(&tokens)?;
-        let forms = lists
-            .into_iter()
-            .map(|words| concrete(words, closed))
-            .collect::<Result<Vec<_>, String>>()?;
-        Ok(CommandPattern { forms, excludes })
+        let forms = expand(&tokens)?.into_iter().map(|words| concrete(words, closed));
+        forms.collect::<Result<_, String>>().map(Forms)
+    }
+}
+
+impl CommandPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// Why it cannot be meant.
+    pub fn parse(text: &str) -> Result<CommandPattern, String> {
+        let (excludes, text) = excluded(text);
+        Ok(CommandPattern { forms: Later::parse(text)?, excludes })
+    }
+
+    /// A pattern that was read before.
+    pub fn sound(text: &str) -> CommandPattern {
+        let (excludes, text) = excluded(text);
+        CommandPattern { forms: Later::sound(text), excludes }
+    }
+
+    /// The forms, none where no one could be of that command; None where they cannot be read.
+    fn forms(&self, command: &SubCommand) -> Option<&[Concrete]> {
+        match command.name.is_empty() || could_be(self.forms.text(), command) {
+            true => self.forms.get().map(|forms| forms.0.as_slice()),
+            false => Some(&[]),
+        }
     }
 
     /// Reads the text inside Claude Code's `Bash(...)`: `git push:*`, `npm run *`, `git status`.
@@ -95,7 +113,8 @@ impl CommandPattern {
         };
         form.closed = !open;
         form.exact_options = !open;
-        Ok(CommandPattern { forms: vec![form], excludes: false })
+        // Its words are no pattern's: by its text it could be of any program.
+        Ok(CommandPattern { forms: Later::known("*", Forms(vec![form])), excludes: false })
     }
 
     /// The programs that the pattern names, each with its first operand where that is a plain word:
@@ -103,6 +122,8 @@ impl CommandPattern {
     /// program by a glob.
     pub fn programs(&self) -> Option<Vec<String>> {
         self.forms
+            .get()?
+            .0
             .iter()
             .map(|form| match form.items.first() {
                 _ if glob::is_glob(&form.program) => {
@@ -120,13 +141,15 @@ impl CommandPattern {
     /// Is this sub-command one of the pattern's? `Maybe` where that hangs on a value that is known
     /// only at run time.
     pub fn hits(&self, command: &SubCommand) -> Truth {
-        self.forms.iter().fold(Truth::No, |truth, form| truth.or(form.hits(command)))
+        // One that cannot be read could be any.
+        let Some(forms) = self.forms(command) else { return Truth::Yes };
+        forms.iter().fold(Truth::No, |truth, form| truth.or(form.hits(command)))
     }
 
     /// May an allow on this pattern cover the sub-command: it matches for certain, the program is
     /// what its name says, and every option beyond the pattern is known to be harmless?
     pub fn covers(&self, command: &SubCommand, bases: &Bases) -> bool {
-        self.forms.iter().any(|form| {
+        self.forms(command).unwrap_or_default().iter().any(|form| {
             form.means(command, bases)
                 && form.names(command)
                 && (command.genuine || form.file.is_some())
@@ -141,7 +164,55 @@ impl CommandPattern {
     /// Is the sub-command surely one that an allow or an `unless` on this pattern speaks of? One with
     /// a slash names that file, where a deny takes any program of its name.
     pub fn means(&self, command: &SubCommand, bases: &Bases) -> bool {
-        self.forms.iter().any(|form| form.means(command, bases))
+        let forms = self.forms(command).unwrap_or_default();
+        forms.iter().any(|form| form.means(command, bases))
+    }
+}
+
+/// `!x` in a list excludes.
+fn excluded(text: &str) -> (bool, &str) {
+    match text.strip_prefix('!') {
+        Some(rest) => (true, rest.trim_start()),
+        None => (false, text),
+    }
+}
+
+/// Could a pattern of that text be one of the command, by its program and the word behind that?
+fn could_be(text: &str, command: &SubCommand) -> bool {
+    let (programs, rest) = first_token(text);
+    let says = |word: &str| could_say(word, command);
+    let says_next =
+        || first_token(rest).0.split('|').any(|way| way.split_whitespace().next().is_none_or(says));
+    programs.split('|').any(|way| {
+        let mut words = way.split_whitespace();
+        let runs = |word: &str| glob::is_glob(word) || split(word).1 == command.name;
+        words.next().is_none_or(runs) && words.next().map_or_else(says_next, says)
+    })
+}
+
+/// Could the command hold a word of a pattern that is not its first: an operand, or an option in some spelling?
+fn could_say(word: &str, command: &SubCommand) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    if glob::is_glob(name) || command.args.iter().any(|arg| arg.text.is_none()) {
+        return true;
+    }
+    if name.len() > 2 && name.starts_with("--") {
+        let is = |opt: &Opt| opt.name == name || opt.aliases.contains(&name);
+        return command.options.iter().any(is);
+    }
+    let said = |arg: &Arg| arg.text.as_deref() == Some(word);
+    word.starts_with('-') || word == "$" || glob::is_glob(word) || command.args.iter().any(said)
+}
+
+/// The first word of a pattern, or its first alternatives without their brackets, and what stands behind.
+fn first_token(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    match text.strip_prefix('(') {
+        Some(inside) => inside.split_once(')').unwrap_or((inside, "")),
+        None => {
+            let end = text.find(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '|'));
+            text.split_at(end.unwrap_or(text.len()))
+        }
     }
 }
 
@@ -531,7 +602,11 @@ impl CommandPattern {
         self.covers(runner, bases)
             && inner.args.iter().all(|arg| arg.text.is_some())
             && inner.options.iter().all(|opt| opt.harmless)
-            && self.forms.iter().any(|form| form.writes_out(runner, inner))
+            && self
+                .forms(runner)
+                .unwrap_or_default()
+                .iter()
+                .any(|form| form.writes_out(runner, inner))
     }
 }
 

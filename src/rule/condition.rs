@@ -154,7 +154,10 @@ impl Conditions {
                     }
                 }
             }
+            "command" if r.sound => self.command = r.sound(value, CommandPattern::sound),
             "command" => self.command = r.each(value, "bad-command", CommandPattern::parse),
+            "path" if r.sound => self.path = r.sound(value, PathPattern::sound),
+            "within" if r.sound => self.within = r.sound(value, PathPattern::sound),
             "path" => self.path = r.each(value, "bad-path", PathPattern::parse),
             "within" => self.within = r.each(value, "bad-path", PathPattern::parse),
             "recursive" => self.recursive = r.boolean(value),

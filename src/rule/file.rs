@@ -127,21 +127,8 @@ impl RuleFile {
 /// Reads a rule file of that layer. `only` is the event at hand: other events' rules are read, but
 /// not their regular expressions, which cost most and are not asked; None checks everything.
 pub fn read(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFile {
-    read_with(text, path, layer, only, false)
-}
-
-/// Reads a part of a file that has no fault, as an index of it tells.
-pub fn read_again(text: &str, path: &Path, layer: Layer, kind: Kind) -> RuleFile {
-    read_with(text, path, layer, Some(kind), true)
-}
-
-fn read_with(text: &str, path: &Path, layer: Layer, only: Option<Kind>, sound: bool) -> RuleFile {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut file = RuleFile::default();
-    let mut r = Reader::new(text);
-    r.base = if layer.is_project() { None } else { path.parent().map(Path::to_path_buf) };
-    r.only = only;
-    r.sound = sound;
+    let mut r = reader(text, path, layer, only);
     r.private = !errors.is_empty() && text.contains("[remote");
     for error in errors {
         let span = error.span().unwrap_or(0..0);
@@ -149,18 +136,36 @@ fn read_with(text: &str, path: &Path, layer: Layer, only: Option<Kind>, sound: b
     }
     if !r.faults.is_empty() {
         // What is left of a file that does not parse cannot be told from what is missing.
-        file.faults = r.faults;
-        file.broken = KindSet::ALL;
-        return file;
+        return RuleFile { faults: r.faults, broken: KindSet::ALL, ..RuleFile::default() };
     }
-    for (key, value) in table.get_ref() {
-        top(key, value, layer, &mut file, &mut r);
-    }
-    file.faults.append(&mut r.faults);
+    let file = tables(table.get_ref(), layer, r);
     if only.is_some() {
         // The process ends soon: taking the tree apart would cost as much as a third of reading it.
         std::mem::forget(table);
     }
+    file
+}
+
+/// Reads a part of a file that was read before, whole, and had no fault; None where what was kept of it is damaged.
+pub fn unpack(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> Option<RuleFile> {
+    let table = super::packed::unpack(text)?;
+    let r = Reader { sound: true, ..reader("", path, layer, only) };
+    let file = tables(&table, layer, r);
+    std::mem::forget(table);
+    Some(file)
+}
+
+fn reader<'t>(text: &'t str, path: &Path, layer: Layer, only: Option<Kind>) -> Reader<'t> {
+    let base = if layer.is_project() { None } else { path.parent().map(Path::to_path_buf) };
+    Reader { base, only, ..Reader::new(text) }
+}
+
+fn tables(table: &DeTable<'_>, layer: Layer, mut r: Reader<'_>) -> RuleFile {
+    let mut file = RuleFile::default();
+    for (key, value) in table {
+        top(key, value, layer, &mut file, &mut r);
+    }
+    file.faults.append(&mut r.faults);
     file
 }
 
@@ -329,10 +334,12 @@ fn read_rule(
         rule.conditions.list = rule.unless.as_ref().and_then(|unless| unless.as_list());
     }
     default_events(&mut rule, &seen);
-    check_rule(&rule, &seen, id.span(), r);
-    if !r.sound && r.only.is_none_or(|kind| rule.on.contains(kind)) {
-        check_regexes(&rule, id.span(), r);
-        check_scripts(&rule, id.span(), r);
+    if !r.sound {
+        check_rule(&rule, &seen, id.span(), r);
+        if r.only.is_none_or(|kind| rule.on.contains(kind)) {
+            check_regexes(&rule, id.span(), r);
+            check_scripts(&rule, id.span(), r);
+        }
     }
     let broken = r.faults[before..].iter().any(|f| f.gravity == Gravity::Error);
     r.rule = None;

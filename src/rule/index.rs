@@ -2,30 +2,29 @@
 //!
 //! Reading thirty rules costs as much as everything else on the hook path together. So the first
 //! event after a change reads and checks the whole file, and leaves an index in the state directory,
-//! bound to the file's exact content, of which it holds a copy; later events read only the rules that could concern them,
-//! and servers only where one could be asked or told. A file with a fault, or one whose rules do not read the same
+//! bound to the file's exact content, of which it holds a copy, with each rule and what stands beside the rules as `packed.rs` has
+//! them; later events parse no TOML, read only the rules that could concern them, and servers only where one could be asked or told. A file with a fault, or one whose rules do not read the same
 //! alone as together, has no index. Tests are cut out: no event reads them.
 
 use std::path::Path;
 use std::rc::Rc;
 
 use memchr::memchr;
+use toml::de::DeTable;
 
 use crate::event::KindSet;
 use crate::files;
 
 use super::concern::{self, Call, Concern};
 use super::file::{self, Remote, RuleFile};
-use super::{Layer, Rule};
+use super::{Layer, Rule, packed};
 
 /// Changes with the format and with the program: an index of another version is none.
-const HEADER: &str = concat!("hookctl-index 4 ", env!("CARGO_PKG_VERSION"), " ");
+const HEADER: &str = concat!("hookctl-index 5 ", env!("CARGO_PKG_VERSION"), " ");
 /// Stands between the content and the entries, before their checksum.
 const END: &str = "\n--\n";
 /// The checksum and its line end, in bytes.
 const SUM: usize = 17;
-/// Stands before the entries where the file holds nothing but rules, tests and servers.
-const NO_REST: &str = "no rest\n";
 /// The concern of a server.
 const SERVER: &str = "server";
 /// Files with fewer rules and nothing else that is cut out are read as fast without.
@@ -45,6 +44,8 @@ struct Entry<'t> {
     end: usize,
     /// From 1; 0 = no rule: tests, which no event reads, or a server.
     line: usize,
+    /// The rule itself.
+    packed: &'t str,
     concern: &'t str,
 }
 
@@ -76,8 +77,7 @@ impl Index {
 
     /// The events for which the file's rules or servers may need a server.
     pub fn asks(&self) -> KindSet {
-        let number = self.text[self.at..].split('\n').next().and_then(|line| line.parse().ok());
-        number.map_or(KindSet::ALL, KindSet::from_bits)
+        self.lists().map_or(KindSet::ALL, |lists| lists.asks)
     }
 
     /// The file's servers.
@@ -89,67 +89,77 @@ impl Index {
             .collect()
     }
 
-    /// What the file holds beside its rules, servers and tests.
-    pub fn rest(&self, text: &str, path: &Path, layer: Layer) -> RuleFile {
-        if self.lists().1 {
-            return RuleFile::default();
+    /// What the file holds beside its rules, servers and tests; None where the index is damaged.
+    pub fn rest(&self, path: &Path, layer: Layer) -> Option<RuleFile> {
+        match self.lists()?.rest {
+            "" => Some(RuleFile::default()),
+            rest => file::unpack(rest, path, layer, None),
         }
-        file::read(&self.text_of_rest(text), path, layer, None)
     }
 
-    fn text_of_rest(&self, text: &str) -> String {
-        let mut rest = String::new();
-        let mut done = 0;
-        for entry in self.entries() {
-            rest.push_str(text.get(done..entry.start).unwrap_or_default());
-            done = entry.end;
-        }
-        rest.push_str(text.get(done..).unwrap_or_default());
-        rest
-    }
-
-    /// The rules that could concern the call, in file order.
-    pub fn rules(&self, text: &str, path: &Path, layer: Layer, call: &Call<'_>) -> Vec<Rc<Rule>> {
+    /// The rules that could concern the call, in file order; None where the index is damaged.
+    pub fn rules(&self, path: &Path, layer: Layer, call: &Call<'_>) -> Option<Vec<Rc<Rule>>> {
         let concerned = |entry: &Entry<'_>| {
             entry.line > 0
                 && Concern::parse(entry.concern).is_none_or(|concern| concern.holds(call))
         };
-        self.entries()
-            .filter(concerned)
-            .filter_map(|entry| {
-                let chunk = text.get(entry.start..entry.end)?;
-                let mut rule = file::read_again(chunk, path, layer, call.event.kind).rules.pop()?;
-                let line = &mut Rc::make_mut(&mut rule).line;
-                *line = line.saturating_add(entry.line - 1);
-                Some(rule)
-            })
-            .collect()
+        let (mut entries, mut rules) = (self.entries(), Vec::new());
+        for entry in entries.by_ref().filter(concerned) {
+            let mut read = file::unpack(entry.packed, path, layer, Some(call.event.kind))?;
+            if !read.faults.is_empty() {
+                return None;
+            }
+            // None where it is about other events.
+            if let Some(mut rule) = read.rules.pop() {
+                Rc::make_mut(&mut rule).line = entry.line;
+                rules.push(rule);
+            }
+        }
+        entries.0.is_empty().then_some(rules)
     }
 
-    /// The lines of the entries, and whether the file holds nothing else.
-    fn lists(&self) -> (&str, bool) {
-        let rest = &self.text[self.at..];
-        let rest = memchr(b'\n', rest.as_bytes()).map_or("", |end| &rest[end + 1..]);
-        rest.strip_prefix(NO_REST).map_or((rest, false), |rest| (rest, true))
+    fn lists(&self) -> Option<Lists<'_>> {
+        let (head, rest) = self.text[self.at..].split_once('\n')?;
+        let (asks, length) = head.split_once('\t')?;
+        let (rest, entries) = rest.split_at_checked(length.parse().ok()?)?;
+        Some(Lists { asks: KindSet::from_bits(asks.parse().ok()?), rest, entries })
     }
 
-    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let mut rest = self.lists().0;
-        std::iter::from_fn(move || {
-            let end = memchr(b'\n', rest.as_bytes())?;
-            let line = &rest[..end];
-            rest = &rest[end + 1..];
-            let mut at = 0;
-            let mut number = || {
-                let end = memchr(b'\t', &line.as_bytes()[at..])? + at;
-                let number = line[at..end].parse().ok()?;
-                at = end + 1;
-                Some(number)
-            };
-            let (start, end, number) = (number()?, number()?, number()?);
-            Some(Entry { start, end, line: number, concern: &line[at..] })
-        })
+    fn entries(&self) -> Entries<'_> {
+        Entries(self.lists().map_or("?", |lists| lists.entries))
     }
+}
+
+/// Entries that are not read yet; something is left of them where they are damaged.
+struct Entries<'t>(&'t str);
+
+impl<'t> Iterator for Entries<'t> {
+    type Item = Entry<'t>;
+
+    fn next(&mut self) -> Option<Entry<'t>> {
+        let end = memchr(b'\n', self.0.as_bytes())?;
+        let line = &self.0[..end];
+        let mut at = 0;
+        let mut number = || {
+            let end = memchr(b'\t', &line.as_bytes()[at..])? + at;
+            let number: usize = line[at..end].parse().ok()?;
+            at = end + 1;
+            Some(number)
+        };
+        let (start, stop, place, length) = (number()?, number()?, number()?, number()?);
+        let concern = &line[at..];
+        let (packed, behind) = self.0[end + 1..].split_at_checked(length)?;
+        self.0 = behind;
+        Some(Entry { start, end: stop, line: place, packed, concern })
+    }
+}
+
+/// What stands behind the checksum.
+struct Lists<'t> {
+    asks: KindSet,
+    /// What the file holds beside its rules, servers and tests, packed; empty where there is nothing.
+    rest: &'t str,
+    entries: &'t str,
 }
 
 /// Leaves an index of the file for later events, where it can have one.
@@ -172,50 +182,72 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     let asks = whole.remotes.iter().map(|remote| remote.events).chain(rules);
     let asks = asks.fold(KindSet::EMPTY, KindSet::union).bits();
     let mut entries = String::new();
-    let mut found = Vec::new();
     for (start, end, piece) in &chunks {
         if *piece != Piece::Rule {
             let concern = if *piece == Piece::Server { SERVER } else { "" };
-            entries.push_str(&format!("{start}\t{end}\t0\t{concern}\n"));
+            entries.push_str(&format!("{start}\t{end}\t0\t0\t{concern}\n"));
             continue;
         }
-        let mut alone = file::read(&text[*start..*end], path, layer, None);
+        let chunk = &text[*start..*end];
+        let mut alone = file::read(chunk, path, layer, None);
         let line = text[..*start].matches('\n').count() + 1;
         // One rule and nothing else, or the file is written in a way that is not worth following.
-        let mut rule = alone.rules.pop()?;
+        let rule = alone.rules.pop()?;
         if !alone.rules.is_empty() || !alone.faults.is_empty() {
             return None;
         }
-        Rc::make_mut(&mut rule).line += line - 1;
-        entries.push_str(&format!("{start}\t{end}\t{line}\t{}\n", concern::line(&rule)));
-        found.push(rule);
+        let (line, packed) = (line + rule.line - 1, packed(chunk)?);
+        let concern = concern::line(&rule);
+        entries.push_str(&format!("{start}\t{end}\t{line}\t{}\t{concern}\n{packed}", packed.len()));
     }
-    let index = Index::of(&head, &format!("{asks}\n{entries}"));
-    let rest = index.rest(text, path, layer);
-    let same = found == whole.rules
-        && rest.rules.is_empty()
-        && rest.faults.is_empty()
-        && rest.profile == whole.profile
-        && rest.autopilot == whole.autopilot
-        && rest.packs == whole.packs
-        && rest.remotes.is_empty()
-        && index.remotes(text, path, layer) == whole.remotes
-        && rest.programs == whole.programs
-        && rest.journal == whole.journal
-        && rest.overrides.len() == whole.overrides.len();
-    if !same {
-        return None;
+    let rest = text_of_rest(text, &chunks);
+    let rest = if DeTable::parse(&rest).ok()?.get_ref().is_empty() {
+        String::new()
+    } else {
+        packed(&rest)?
+    };
+    let index = Index::of(&head, &format!("{asks}\t{}\n{rest}{entries}", rest.len()));
+    index.says(&whole, text, path, layer).then_some(index)
+}
+
+/// The text of a part of a file, as `packed.rs` has it.
+fn packed(text: &str) -> Option<String> {
+    Some(packed::pack(DeTable::parse(text).ok()?.get_ref()))
+}
+
+/// What stands beside the pieces.
+fn text_of_rest(text: &str, chunks: &[(usize, usize, Piece)]) -> String {
+    let mut rest = String::new();
+    let mut done = 0;
+    for (start, end, _) in chunks {
+        rest.push_str(&text[done..*start]);
+        done = *end;
     }
-    let no_rest = rest.profile.is_none()
-        && rest.autopilot.is_none()
-        && rest.packs.is_empty()
-        && rest.programs.is_empty()
-        && rest.journal.is_none()
-        && rest.overrides.is_empty();
-    if !no_rest {
-        return Some(index);
+    rest + &text[done..]
+}
+
+impl Index {
+    /// Does it say the same as the whole file?
+    fn says(&self, whole: &RuleFile, text: &str, path: &Path, layer: Layer) -> bool {
+        let Some(rest) = self.rest(path, layer) else { return false };
+        let rule = |entry: Entry<'_>| {
+            let mut rule = file::unpack(entry.packed, path, layer, None)?.rules.pop()?;
+            Rc::make_mut(&mut rule).line = entry.line;
+            Some(rule)
+        };
+        let rules = self.entries().filter(|entry| entry.line > 0).map(rule);
+        rules.collect::<Option<Vec<_>>>().as_ref() == Some(&whole.rules)
+            && rest.rules.is_empty()
+            && rest.faults.is_empty()
+            && rest.profile == whole.profile
+            && rest.autopilot == whole.autopilot
+            && rest.packs == whole.packs
+            && rest.remotes.is_empty()
+            && self.remotes(text, path, layer) == whole.remotes
+            && rest.programs == whole.programs
+            && rest.journal == whole.journal
+            && rest.overrides.len() == whole.overrides.len()
     }
-    Some(Index::of(&head, &format!("{asks}\n{NO_REST}{entries}")))
 }
 
 /// What a piece of a file is.
@@ -300,7 +332,7 @@ mod tests {
             .replace("[rule.fake]\n", "")
             .replace("command = \"git push\"\n", "command = \"git push\"\nask = \"x\"\n");
         let index = build(path, Layer::User, &plain).expect("an index");
-        let rest = index.rest(&plain, path, Layer::User);
+        let rest = index.rest(path, Layer::User).expect("the rest");
         assert_eq!(rest.profile, Some(crate::rule::Profile::Strict));
         assert_eq!(rest.packs, [("git".to_string(), false)]);
         assert_eq!(index.entries().count(), 4);
@@ -321,13 +353,13 @@ mod tests {
         let whole = file::read(&text, path, Layer::User, None);
         assert!(whole.faults.is_empty() && whole.broken.is_empty());
         let index = build(path, Layer::User, &text).expect("an index");
-        let rest = index.text_of_rest(&text);
+        let rest = text_of_rest(&text, &chunks(&text));
         assert_eq!(rest, "profile = \"strict\"\n[pack]\ngit = false\n");
         let lines: Vec<usize> = index.entries().map(|entry| entry.line).collect();
         assert_eq!(lines, [0, 7, 0, 18, 0]);
         let text = format!("{}{}", rule("a"), bad.repeat(200));
         let index = build(path, Layer::User, &text).expect("an index");
-        assert!(index.lists().1);
+        assert_eq!(index.lists().expect("lists").rest, "");
         let hidden = format!("{}{bad}{bad}{bad}", rule("a").replace("x", "\"\"\n[[test]]\n\"\""));
         assert!(build(path, Layer::User, &hidden).is_none(), "a header inside a text");
     }
@@ -338,7 +370,7 @@ mod tests {
         let server = "[remote.x]\nurl = \"http://localhost/\"\nevents = \"Stop\"\n\
                       [remote.x.headers]\nA = \"b\"\n";
         let index = build(path, Layer::User, server).expect("an index");
-        assert!(index.lists().1);
+        assert_eq!(index.lists().expect("lists").rest, "");
         assert_eq!(index.asks(), KindSet::of(&[Kind::Stop]));
         let remotes = index.remotes(server, path, Layer::User);
         assert_eq!(remotes[0].headers, [("A".to_string(), "b".to_string())]);
@@ -346,7 +378,7 @@ mod tests {
         let text = format!("{rule}[pack]\ngit = false\n{server}");
         let index = build(path, Layer::User, &text).expect("an index");
         assert_eq!(index.asks(), KindSet::of(&[Kind::Stop, Kind::SessionStart]));
-        assert_eq!(index.text_of_rest(&text), "[pack]\ngit = false\n");
+        assert_eq!(text_of_rest(&text, &chunks(&text)), "[pack]\ngit = false\n");
         assert_eq!(index.remotes(&text, path, Layer::User), remotes);
     }
 
@@ -362,5 +394,50 @@ mod tests {
         assert!(Index::load(dir.path(), Path::new("/g.toml"), &text).is_none());
         save(dir.path(), Path::new("/bad.toml"), Layer::User, &format!("{text}frob = 1\n"));
         assert!(Index::load(dir.path(), Path::new("/bad.toml"), &text).is_none());
+    }
+
+    #[test]
+    fn a_damaged_index_is_none_or_says_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = Path::new("/f.toml");
+        let rule = |i: usize| {
+            format!(
+                "[rule.r{i}]\ncommand = [\"git push -f\", \"rm x{i}\"]\npath = \"/etc\"\ndeny = \"no {{path}}\"\n"
+            )
+        };
+        let text = "profile = \"strict\"\n".to_string() + &(0..5).map(rule).collect::<String>();
+        let whole = file::read(&text, path, Layer::User, None);
+        save(dir.path(), path, Layer::User, &text);
+        let target = place(dir.path(), path).unwrap();
+        let stored = std::fs::read(&target).unwrap();
+        let sound = Index::load(dir.path(), path, &text).unwrap();
+        assert!(sound.says(&whole, &text, path, Layer::User));
+        let mut random = 0x2545_f491_4f6c_dd1d_u64;
+        let mut next = || {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random
+        };
+        for turn in 0..stored.len() + 2_000 {
+            let mut bytes = stored.clone();
+            if turn < stored.len() {
+                bytes.truncate(turn);
+            } else {
+                let at = (next() >> 8) as usize % bytes.len();
+                bytes[at] ^= 1 << (next() % 8);
+            }
+            std::fs::write(&target, &bytes).unwrap();
+            assert!(Index::load(dir.path(), path, &text).is_none(), "turn {turn}");
+        }
+        // With a checksum that fits, as nobody but their owner could write it: no panic.
+        for _ in 0..10_000 {
+            let mut bytes = sound.text.as_bytes()[sound.at..].to_vec();
+            let at = (next() >> 8) as usize % bytes.len();
+            bytes[at] ^= 1 << (next() % 7);
+            let index = Index::of("", &String::from_utf8(bytes).unwrap());
+            let _ = (index.asks(), index.rest(path, Layer::User));
+            let _ = index.says(&whole, &text, path, Layer::User);
+        }
     }
 }

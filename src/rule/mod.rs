@@ -21,7 +21,11 @@ pub mod condition;
 pub mod fault;
 pub mod file;
 pub mod index;
+pub mod later;
 pub mod needle;
+pub mod packed;
+#[cfg(test)]
+mod packed_tests;
 pub mod path;
 pub mod program;
 pub mod reader;

@@ -15,8 +15,9 @@ mod component;
 #[cfg(test)]
 mod oracle;
 
-use self::component::{below, hidden, is_glob_of, overlap, reach, split, split_glob};
+use self::component::{below, hidden, is_glob_of, overlap, reach, same_name, split, split_glob};
 use super::Truth;
+use super::later::{Later, Written};
 use super::needle::needle;
 use crate::glob;
 
@@ -55,11 +56,15 @@ impl Part {
     }
 }
 
+/// The components of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Parts(Vec<Part>);
+
 /// One path pattern as written in a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
     base: Base,
-    parts: Vec<Part>,
+    parts: Later<Parts>,
     /// `D/.`: the directory itself or its content as a whole, not what lies below it.
     itself: bool,
     /// `!x`: excludes what it names.
@@ -130,23 +135,10 @@ impl Bases {
     }
 }
 
-impl PathPattern {
-    /// Reads a pattern.
-    ///
-    /// # Errors
-    /// Why it cannot be meant.
-    pub fn parse(text: &str) -> Result<PathPattern, String> {
-        let (excludes, text) = match text.strip_prefix('!') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        if text.is_empty() {
-            return Err("the path is empty".into());
-        }
-        if text.contains('\0') {
-            return Err("the path holds a NUL".into());
-        }
-        let (base, rest) = if text == "~" || text.starts_with("~/") {
+impl Base {
+    /// What a pattern starts from, and what is written behind that.
+    fn of(text: &str) -> (Base, &str) {
+        if text == "~" || text.starts_with("~/") {
             (Base::Home, &text[1..])
         } else if text == "." || text.starts_with("./") {
             (Base::Project, &text[1..])
@@ -156,7 +148,19 @@ impl PathPattern {
             (Base::Drive, text)
         } else {
             (Base::Anywhere, text)
-        };
+        }
+    }
+}
+
+impl Written for Parts {
+    fn read(text: &str) -> Result<Parts, String> {
+        if text.is_empty() {
+            return Err("the path is empty".into());
+        }
+        if text.contains('\0') {
+            return Err("the path holds a NUL".into());
+        }
+        let (base, rest) = Base::of(text);
         let mut parts: Vec<Part> = Vec::new();
         for part in rest.split('/').filter(|part| !part.is_empty() && *part != ".") {
             if part == ".." {
@@ -179,18 +183,50 @@ impl PathPattern {
                 _ => Part::Literal(part.to_string()),
             });
         }
-        let itself = rest.ends_with("/.");
-        Ok(PathPattern { base, parts, itself, excludes })
+        Ok(Parts(parts))
+    }
+}
+
+impl PathPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// Why it cannot be meant.
+    pub fn parse(text: &str) -> Result<PathPattern, String> {
+        let pattern = PathPattern::sound(text);
+        Ok(PathPattern { parts: Later::parse(pattern.parts.text())?, ..pattern })
+    }
+
+    /// A pattern that was read before.
+    pub fn sound(text: &str) -> PathPattern {
+        let (excludes, text) = match text.strip_prefix('!') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (base, rest) = Base::of(text);
+        PathPattern { base, parts: Later::sound(text), itself: rest.ends_with("/."), excludes }
+    }
+
+    /// Its components, none where they cannot be read: then it covers nothing and hits everything.
+    fn parts(&self) -> Option<&[Part]> {
+        self.parts.get().map(|parts| parts.0.as_slice())
     }
 
     /// Could the effect on this target be one on a path that the pattern names? For deny and ask:
     /// the lexical or the resolved form suffices. `Maybe` is what the design calls possible.
     pub fn hits(&self, target: &Target, bases: &Bases) -> Truth {
-        let lexical = self.hits_form(&target.lexical, target.extent, bases);
-        if lexical == Truth::Yes || target.lexical == target.resolved {
-            return lexical;
+        self.hits_forms(&Split::new(target), bases)
+    }
+
+    fn hits_forms(&self, target: &Split<'_>, bases: &Bases) -> Truth {
+        let mut truth = Truth::No;
+        for path in &target.forms {
+            truth = truth.or(self.hits_form(path, target.extent, bases));
+            if truth == Truth::Yes {
+                break;
+            }
         }
-        lexical.or(self.hits_form(&target.resolved, target.extent, bases))
+        truth
     }
 
     /// Does the pattern cover everything that the effect on this target can touch? For allow and
@@ -229,7 +265,8 @@ impl PathPattern {
             limits::step(path.len());
             let path = split(path);
             let literal = path.iter().rev().take_while(|part| !glob::is_glob(part)).count();
-            self.names(&self.parts, &path[path.len() - literal..])
+            let parts = self.parts();
+            parts.is_some_and(|parts| self.names(parts, &path[path.len() - literal..]))
         };
         let anywhere = self.base == Base::Anywhere && target.extent == Extent::Glob;
         anywhere && both(target, ends)
@@ -238,7 +275,7 @@ impl PathPattern {
     /// Is its last part this file's name, in more than wildcards?
     pub fn singles_out(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or_default();
-        match self.parts.last() {
+        match self.parts().unwrap_or_default().last() {
             Some(Part::Literal(text)) => text == name,
             Some(Part::Glob(text) | Part::Folded(text)) => {
                 text.contains(|c: char| c.is_alphanumeric()) && glob::matches(text, name)
@@ -250,7 +287,8 @@ impl PathPattern {
     /// What every path that the pattern names has in common: see [`needle`].
     pub fn needle(&self) -> String {
         let parts: Vec<&str> = self
-            .parts
+            .parts()
+            .unwrap_or_default()
             .iter()
             .map(|part| match part {
                 Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => text.as_str(),
@@ -271,37 +309,60 @@ impl PathPattern {
         needle(&format!("{base}{}{end}", parts.join("/")))
     }
 
-    fn hits_form(&self, path: &str, extent: Extent, bases: &Bases) -> Truth {
-        limits::step(path.len());
-        let path = split_glob(path, extent);
-        let anywhere = self.base == Base::Anywhere;
+    fn hits_form(&self, path: &[&str], extent: Extent, bases: &Bases) -> Truth {
+        limits::step(path.len() * 8);
+        if extent != Extent::Glob && self.is_elsewhere(path) {
+            return Truth::No;
+        }
         let mut best = Truth::No;
-        self.each(bases, |parts| {
-            best = best.or(match extent {
-                Extent::Exact => Truth::from(self.names(parts, &path)),
-                Extent::Glob if self.itself && parts.len() != path.len() => Truth::No,
-                Extent::Glob => overlap(parts, &path, anywhere),
-                Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {
-                    if self.names(parts, &path) {
-                        // Below a directory is not the directory, unless the unknown part is empty.
-                        let empty = self.itself && extent == Extent::Below;
-                        if empty { Truth::Maybe } else { Truth::Yes }
-                    } else if anywhere {
-                        // `.a` is named by `.a/x`, wherever it is; anything else of that name may
-                        // lie below.
-                        let may = extent != Extent::Visible || !hidden(parts);
-                        let truth = Truth::from(may).and(Truth::Maybe);
-                        (0..path.len()).fold(truth, |truth, start| {
-                            truth.or(below(parts, &path[start..], extent))
-                        })
-                    } else {
-                        below(parts, &path, extent)
-                    }
+        for base in bases.of(self.base) {
+            let way = if extent == Extent::Glob { Inside::Meets } else { inside(base, path) };
+            best = best.or(match (way, self.parts()) {
+                (Inside::Elsewhere, _) => Truth::No,
+                (Inside::Above(left), Some(parts)) => above(left, parts, extent),
+                (Inside::Below(rest), Some(parts)) => self.hits_parts(parts, rest, extent),
+                (Inside::Meets, Some(parts)) if base.is_empty() => {
+                    self.hits_parts(parts, path, extent)
                 }
+                (Inside::Meets, Some(parts)) => {
+                    self.hits_parts(&absolute(base, parts), path, extent)
+                }
+                (_, None) => Truth::Yes,
             });
-            best == Truth::Yes
-        });
+        }
         best
+    }
+
+    /// Does a pattern with that beginning surely lie elsewhere? Told by its text, which costs less than reading it.
+    fn is_elsewhere(&self, path: &[&str]) -> bool {
+        let (Base::Root, Some(name), false) = (self.base, path.first(), FOLD) else { return false };
+        let first = self.parts.text().split('/').find(|part| !matches!(*part, "" | "."));
+        first.is_some_and(|first| first != *name && !glob::is_glob(first))
+    }
+
+    fn hits_parts(&self, parts: &[Part], path: &[&str], extent: Extent) -> Truth {
+        let anywhere = self.base == Base::Anywhere;
+        match extent {
+            Extent::Exact => Truth::from(self.names(parts, path)),
+            Extent::Glob if self.itself && parts.len() != path.len() => Truth::No,
+            Extent::Glob => overlap(parts, path, anywhere),
+            Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {
+                if self.names(parts, path) {
+                    // Below a directory is not the directory, unless the unknown part is empty.
+                    let empty = self.itself && extent == Extent::Below;
+                    if empty { Truth::Maybe } else { Truth::Yes }
+                } else if anywhere {
+                    // `.a` is named by `.a/x`, wherever it is; anything else of that name may
+                    // lie below.
+                    let may = extent != Extent::Visible || !hidden(parts);
+                    let truth = Truth::from(may).and(Truth::Maybe);
+                    (0..path.len())
+                        .fold(truth, |truth, start| truth.or(below(parts, &path[start..], extent)))
+                } else {
+                    below(parts, path, extent)
+                }
+            }
+        }
     }
 
     /// Do these components name the path: it or, unless `D/.` is meant, a directory above it?
@@ -313,21 +374,73 @@ impl PathPattern {
     /// Calls `test` with the pattern's components made absolute, for each form of its base, until
     /// one holds.
     fn each(&self, bases: &Bases, mut test: impl FnMut(&[Part]) -> bool) -> bool {
-        for base in bases.of(self.base) {
-            if base.is_empty() {
-                if test(&self.parts) {
-                    return true;
-                }
-                continue;
-            }
-            let mut parts: Vec<Part> =
-                split(base).into_iter().map(|part| Part::Literal(part.to_string())).collect();
-            parts.extend(self.parts.iter().cloned());
-            if test(&parts) {
-                return true;
-            }
+        let Some(parts) = self.parts() else { return false };
+        bases.of(self.base).iter().any(|base| match base.is_empty() {
+            true => test(parts),
+            false => test(&absolute(base, parts)),
+        })
+    }
+}
+
+/// Components below a directory, made absolute.
+fn absolute(base: &str, parts: &[Part]) -> Vec<Part> {
+    let base = split(base).into_iter().map(|part| Part::Literal(part.to_string()));
+    base.chain(parts.iter().cloned()).collect()
+}
+
+/// How a path lies to a directory.
+enum Inside<'p> {
+    /// There, or below it: what is left of the path.
+    Below(&'p [&'p str]),
+    /// Above it: what is left of the directory.
+    Above(&'p str),
+    /// Neither.
+    Elsewhere,
+    /// That takes more than a look: the path is a glob.
+    Meets,
+}
+
+fn inside<'p>(base: &'p str, path: &'p [&'p str]) -> Inside<'p> {
+    let (mut left, mut rest) = (base.trim_start_matches('/'), path);
+    while !left.is_empty() {
+        let (part, behind) = left.split_once('/').unwrap_or((left, ""));
+        match rest.split_first() {
+            Some((name, below)) if same_name(part, name) => rest = below,
+            Some(_) => return Inside::Elsewhere,
+            None => return Inside::Above(left),
         }
-        false
+        left = behind.trim_start_matches('/');
+    }
+    Inside::Below(rest)
+}
+
+/// What lies above a pattern's base is touched: as `below` has it of what is left of both.
+fn above(left: &str, parts: &[Part], extent: Extent) -> Truth {
+    let child = !left.contains('/') && parts.is_empty();
+    match extent {
+        Extent::Exact | Extent::Glob => Truth::No,
+        Extent::Visible if left.split('/').any(|part| part.starts_with('.')) || hidden(parts) => {
+            Truth::No
+        }
+        Extent::Tree | Extent::Visible | Extent::Children if child => Truth::Yes,
+        _ => Truth::Maybe,
+    }
+}
+
+/// A target taken apart, once for all patterns of a list.
+struct Split<'t> {
+    /// As it is called and, where that is another, as it is resolved.
+    forms: Vec<Vec<&'t str>>,
+    extent: Extent,
+}
+
+impl<'t> Split<'t> {
+    fn new(target: &'t Target) -> Split<'t> {
+        let mut forms = vec![split_glob(&target.lexical, target.extent)];
+        if target.lexical != target.resolved {
+            forms.push(split_glob(&target.resolved, target.extent));
+        }
+        Split { forms, extent: target.extent }
     }
 }
 
@@ -343,8 +456,9 @@ pub fn any_hits(patterns: &[PathPattern], target: &Target, bases: &Bases) -> Tru
     if patterns.iter().all(|p| p.excludes) {
         best = Truth::Yes;
     }
+    let split = Split::new(target);
     for pattern in patterns.iter().filter(|p| !p.excludes) {
-        best = best.or(pattern.hits(target, bases));
+        best = best.or(pattern.hits_forms(&split, bases));
         if best == Truth::Yes {
             break;
         }

@@ -206,6 +206,16 @@ impl<'t> Reader<'t> {
         out
     }
 
+    /// The same where it was read before.
+    pub fn sound<T>(&mut self, value: &Spanned<DeValue<'_>>, take: impl Fn(&str) -> T) -> Vec<T> {
+        match value.get_ref() {
+            DeValue::Array(items) => {
+                items.iter().filter_map(|item| item.get_ref().as_str()).map(take).collect()
+            }
+            text => text.as_str().map(take).into_iter().collect(),
+        }
+    }
+
     /// Globs over names.
     pub fn names(&mut self, value: &Spanned<DeValue<'_>>, matcher: bool) -> Vec<Name> {
         self.each(value, "bad-glob", |text| match crate::glob::fault(text) {
@@ -295,6 +305,9 @@ impl<'t> Reader<'t> {
 
     pub(super) fn template(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Template> {
         let (text, span) = self.string(value)?;
+        if self.sound {
+            return Some(Template::sound(&text));
+        }
         match Template::parse(&text) {
             Ok(template) => Some(template),
             Err(why) => {

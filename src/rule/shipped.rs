@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use toml::de::{DeTable, DeValue};
+
 use super::concern::{self, Call, Concern};
-use super::{Layer, Rule, file};
+use super::{Layer, Rule, file, packed};
 use crate::effect::guard::Guarded;
 use crate::effect::{Analysis, Word};
 use crate::paths::Paths;
@@ -20,8 +22,8 @@ pub struct Shipped {
     pub by_program: bool,
     /// What it could concern.
     pub concern: Concern<'static>,
-    /// Its TOML, header included.
-    pub text: &'static str,
+    /// What it says, as `packed.rs` has it.
+    packed: &'static str,
 }
 
 /// The pack that counts only where the autopilot is on.
@@ -54,10 +56,25 @@ impl Shipped {
         self.pack == AUTOPILOT
     }
 
+    /// Its keys and values.
+    pub fn table(&self) -> Option<DeTable<'static>> {
+        let rules = packed::unpack(self.packed)?.remove("rule")?.into_inner();
+        let DeValue::Table(mut rules) = rules else { return None };
+        match rules.remove(self.id)?.into_inner() {
+            DeValue::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Its TOML, header included.
+    pub fn text(&self) -> String {
+        let lines = self.table().map(|table| packed::lines(&table)).unwrap_or_default();
+        format!("[rule.{}]\n{}", self.id, lines.trim_end())
+    }
+
     /// The rule itself.
     pub fn rule(&self) -> Option<Rc<Rule>> {
-        let read = file::read(self.text, Path::new("shipped"), Layer::Pack, None);
-        debug_assert!(!read.has_errors(), "{:?}", read.faults);
+        let read = file::unpack(self.packed, Path::new("shipped"), Layer::Pack, None)?;
         read.rules.into_iter().next()
     }
 }
@@ -145,6 +162,9 @@ mod tests {
             assert_eq!(shipped.by_program, !read.programs.is_empty(), "{}", shipped.id);
             assert_eq!(named.join(","), programs.join(","), "{}", shipped.id);
             assert_eq!(Concern { programs: "", ..read }, shipped.concern, "{}", shipped.id);
+            let checked = file::read(&shipped.text(), Path::new("shipped"), Layer::Pack, None);
+            assert!(checked.faults.is_empty(), "{:?}", checked.faults);
+            assert_eq!(checked.rules, [rule], "{}", shipped.id);
         }
     }
 

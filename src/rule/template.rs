@@ -4,6 +4,7 @@
 //! environment variable that holds the value, never text, so that no value can become code.
 
 use super::Regex;
+use super::later::{Later, Written};
 use crate::limits;
 
 /// What a placeholder stands for.
@@ -67,10 +68,17 @@ enum Piece {
 }
 
 /// A text with its placeholders taken apart.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Template {
-    source: String,
-    pieces: Vec<Piece>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(Later<Pieces>);
+
+/// What a text is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pieces(Vec<Piece>);
+
+impl Written for Pieces {
+    fn read(text: &str) -> Result<Pieces, String> {
+        take_apart(text, None)
+    }
 }
 
 /// The names of the placeholders, for hints.
@@ -92,7 +100,12 @@ impl Template {
     /// # Errors
     /// The unknown placeholder or the substitution that cannot be read.
     pub fn parse(source: &str) -> Result<Template, String> {
-        Template::take_apart(source, None)
+        Later::parse(source).map(Template)
+    }
+
+    /// A text that was read before.
+    pub fn sound(source: &str) -> Template {
+        Template(Later::sound(source))
     }
 
     /// Reads a text whose placeholders are these names and no others; a `$` is one.
@@ -100,97 +113,38 @@ impl Template {
     /// # Errors
     /// As for [`Template::parse`].
     pub fn of(source: &str, names: &'static [&'static str]) -> Result<Template, String> {
-        Template::take_apart(source, Some(names))
+        Ok(Template(Later::known(source, take_apart(source, Some(names))?)))
     }
 
-    fn take_apart(
-        source: &str,
-        names: Option<&'static [&'static str]>,
-    ) -> Result<Template, String> {
-        if !source.bytes().any(|b| matches!(b, b'{' | b'$')) {
-            let pieces = vec![Piece::Text(source.to_string())];
-            return Ok(Template { source: source.to_string(), pieces });
-        }
-        let mut pieces = Vec::new();
-        let mut text = String::new();
-        let mut rest = source;
-        let mut quote: Option<char> = None;
-        while let Some(c) = rest.chars().next() {
-            if rest.starts_with("{{") {
-                text.push('{');
-                rest = &rest[2..];
-                continue;
-            }
-            let found = match c {
-                '{' => placeholder(rest, names)?,
-                _ => None,
-            };
-            if let Some((body, after)) = found {
-                let (name, substitutions) = read(body, names)?;
-                if !text.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut text)));
-                }
-                pieces.push(Piece::Value { name, substitutions, quoted: quote.is_some() });
-                rest = after;
-                continue;
-            }
-            if names.is_none()
-                && let Some(variable) = VARIABLES.iter().find(|v| starts_with_word(rest, v))
-            {
-                if !text.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut text)));
-                }
-                pieces.push(Piece::Variable(variable));
-                rest = &rest[variable.len()..];
-                continue;
-            }
-            match (quote, c) {
-                (None, '\'' | '"') => quote = Some(c),
-                (Some(open), c) if open == c => quote = None,
-                _ => {}
-            }
-            if c == '\\' && quote != Some('\'') {
-                // What is escaped opens no quote.
-                text.push(c);
-                rest = &rest[1..];
-                if let Some(next) = rest.chars().next() {
-                    text.push(next);
-                    rest = &rest[next.len_utf8()..];
-                }
-                continue;
-            }
-            text.push(c);
-            rest = &rest[c.len_utf8()..];
-        }
-        if !text.is_empty() {
-            pieces.push(Piece::Text(text));
-        }
-        Ok(Template { source: source.to_string(), pieces })
+    fn pieces(&self) -> &[Piece] {
+        self.0.get().map_or(&[], |pieces| &pieces.0)
     }
 
     /// As written.
     pub fn source(&self) -> &str {
-        &self.source
+        self.0.text()
     }
 
     /// Is there nothing in it?
     pub fn is_empty(&self) -> bool {
-        self.source.is_empty()
+        self.source().is_empty()
     }
 
     /// Does it use that placeholder?
     pub fn uses(&self, wanted: &Name) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece, Piece::Value { name, .. } if name == wanted))
+        self.pieces()
+            .iter()
+            .any(|piece| matches!(piece, Piece::Value { name, .. } if name == wanted))
     }
 
     /// Does a placeholder stand inside quotes, where a reference to a variable would break them?
     pub fn has_quoted_placeholder(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece, Piece::Value { quoted: true, .. }))
+        self.pieces().iter().any(|piece| matches!(piece, Piece::Value { quoted: true, .. }))
     }
 
     /// The regular expressions in it, for checking.
     pub fn regexes(&self) -> impl Iterator<Item = &Regex> {
-        self.pieces.iter().flat_map(|piece| match piece {
+        self.pieces().iter().flat_map(|piece| match piece {
             Piece::Value { substitutions, .. } => {
                 substitutions.iter().map(|s| &s.pattern).collect::<Vec<_>>()
             }
@@ -200,8 +154,8 @@ impl Template {
 
     /// The text with every placeholder replaced by its value; an unknown value is empty.
     pub fn fill(&self, value: &dyn Fn(&Name) -> Option<String>) -> String {
-        let mut out = String::with_capacity(self.source.len());
-        for piece in &self.pieces {
+        let mut out = String::with_capacity(self.source().len());
+        for piece in self.pieces() {
             if out.len() > limits::FILLED {
                 break;
             }
@@ -234,9 +188,9 @@ impl Template {
         &self,
         value: &dyn Fn(&Name) -> Option<String>,
     ) -> (String, Vec<(String, String)>) {
-        let mut script = String::with_capacity(self.source.len());
+        let mut script = String::with_capacity(self.source().len());
         let mut variables = Vec::new();
-        for piece in &self.pieces {
+        for piece in self.pieces() {
             match piece {
                 Piece::Text(text) => script.push_str(text),
                 Piece::Variable(variable) => script.push_str(variable),
@@ -255,6 +209,67 @@ impl Template {
         }
         (script, variables)
     }
+}
+
+fn take_apart(source: &str, names: Option<&'static [&'static str]>) -> Result<Pieces, String> {
+    if !source.bytes().any(|b| matches!(b, b'{' | b'$')) {
+        return Ok(Pieces(vec![Piece::Text(source.to_string())]));
+    }
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    let mut rest = source;
+    let mut quote: Option<char> = None;
+    while let Some(c) = rest.chars().next() {
+        if rest.starts_with("{{") {
+            text.push('{');
+            rest = &rest[2..];
+            continue;
+        }
+        let found = match c {
+            '{' => placeholder(rest, names)?,
+            _ => None,
+        };
+        if let Some((body, after)) = found {
+            let (name, substitutions) = read(body, names)?;
+            if !text.is_empty() {
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+            }
+            pieces.push(Piece::Value { name, substitutions, quoted: quote.is_some() });
+            rest = after;
+            continue;
+        }
+        if names.is_none()
+            && let Some(variable) = VARIABLES.iter().find(|v| starts_with_word(rest, v))
+        {
+            if !text.is_empty() {
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+            }
+            pieces.push(Piece::Variable(variable));
+            rest = &rest[variable.len()..];
+            continue;
+        }
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            _ => {}
+        }
+        if c == '\\' && quote != Some('\'') {
+            // What is escaped opens no quote.
+            text.push(c);
+            rest = &rest[1..];
+            if let Some(next) = rest.chars().next() {
+                text.push(next);
+                rest = &rest[next.len_utf8()..];
+            }
+            continue;
+        }
+        text.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    Ok(Pieces(pieces))
 }
 
 /// Does the text begin with the variable and not with a longer name?

@@ -32,12 +32,15 @@ pub(super) fn is_glob_of(parts: &[Part], glob_path: &[&str]) -> bool {
 
 pub(super) fn part_matches(part: &Part, name: &str) -> bool {
     match part {
-        Part::Literal(text) if FOLD => text.eq_ignore_ascii_case(name),
-        Part::Literal(text) => text == name,
+        Part::Literal(text) => same_name(text, name),
         Part::Glob(text) => glob::matches_folded(text, name, FOLD),
         Part::Folded(text) => glob::matches_folded(text, name, true),
         Part::Any => true,
     }
+}
+
+pub(super) fn same_name(text: &str, name: &str) -> bool {
+    if FOLD { text.eq_ignore_ascii_case(name) } else { text == name }
 }
 
 /// How many of the path's first components the pattern names at the least: the path itself where it is all of

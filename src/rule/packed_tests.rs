@@ -1,0 +1,138 @@
+//! What is packed says what was written, and damage to it harms nobody.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use proptest::prelude::*;
+use toml::de::DeTable;
+
+use super::file::{self, RuleFile};
+use super::packed::{pack, unpack};
+use super::{Layer, Rule};
+
+fn packed(text: &str) -> String {
+    pack(DeTable::parse(text).expect("TOML").get_ref())
+}
+
+/// The same rules, wherever they stand.
+fn rules(file: &RuleFile) -> Vec<Rc<Rule>> {
+    let bare = |rule: &Rc<Rule>| Rc::new(Rule { line: 0, ..(**rule).clone() });
+    file.rules.iter().map(bare).collect()
+}
+
+fn assert_same(text: &str, path: &Path, layer: Layer) -> usize {
+    let written = file::read(text, path, layer, None);
+    if !written.faults.is_empty() {
+        return 0;
+    }
+    let read = file::unpack(&packed(text), path, layer, None).expect("a table");
+    assert_eq!(rules(&read), rules(&written), "{}", path.display());
+    assert_eq!(
+        (read.profile, &read.packs, &read.autopilot, &read.journal),
+        (written.profile, &written.packs, &written.autopilot, &written.journal)
+    );
+    assert_eq!((&read.remotes, &read.programs), (&written.remotes, &written.programs));
+    written.rules.len()
+}
+
+fn toml_files(dir: &Path, out: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            toml_files(&path, out);
+        } else if path.extension().is_some_and(|end| end == "toml") {
+            out.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_rule_in_the_tree_reads_the_same_packed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for dir in ["config/packs", "examples", "tests"] {
+        toml_files(&root.join(dir), &mut files);
+    }
+    let same = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let layer = if path.starts_with(root.join("config")) { Layer::Pack } else { Layer::User };
+        if DeTable::parse(&text).is_ok() { assert_same(&text, path, layer) } else { 0 }
+    };
+    let count: usize = files.iter().map(same).sum();
+    assert!(count > 150, "{count} rules");
+}
+
+/// Rules of all kinds of keys.
+pub(super) fn rule_text() -> impl Strategy<Value = String> {
+    let lines = prop::sample::subsequence(
+        vec![
+            "command = ['git push (-f | --force)', '!git push origin', '* --yolo', 'a ** $']",
+            "tool = ['Bash', 'mcp__*', '!Read']",
+            "effect = ['modify', 'send', 'git.push']",
+            "path = ['~/.ssh/*', './a/**/b', '/etc/.', '!*.pem', 'C:/x', '.env']",
+            "within = './'",
+            "recursive = true",
+            "host = ['*.Example.org', '!x.example.org']",
+            "match = ['Bash(npm run:*)', 'Read(//etc/**)', 'WebFetch(domain:x.org)', 'mcp__s']",
+            "input = { 'edits[].new' = { regex = 'a+' }, n = { equals = [1, -2.5, 0x1f, 1979-05-27] }, e = { exists = false } }",
+            "when = { permission_mode = ['plan', '!auto'], subagent = true, run = 'test \"x\" = {path}' }",
+            "unless = { path = '/tmp/', command = 'git status', when = { success = false } }",
+            "rewrite = { command = '{command|s/^a/b/g}', x.y = 'z' }",
+            "run = 'echo {path} é {{'",
+            "limit = '90s'",
+            "env = { A = '{tool}' }",
+            "context = { run = 'date' }",
+            "notify = 'he said \"{input.a.b}\"'",
+            "severity = 'high'",
+            "certainty = 'possible'",
+            "mode = 'observe'",
+            "repeat = 7",
+        ],
+        0..10,
+    );
+    (lines, prop::sample::select(vec!["deny", "ask", "halt"]), "[ -~é\n]{0,12}").prop_map(
+        |(lines, verb, reason)| {
+            let reason = reason.replace(['{', '\\', '"'], "").replace('\n', "\\n");
+            format!("{}\n{verb} = \"{reason}\"\n", lines.join("\n"))
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_reads_the_same_packed(rules in prop::collection::vec(rule_text(), 1..4)) {
+        let rules = rules.iter().enumerate().map(|(at, rule)| format!("[rule.r{at}]\n{rule}"));
+        assert_same(&rules.collect::<String>(), Path::new("/f.toml"), Layer::User);
+    }
+
+    #[test]
+    fn any_text_is_a_table_or_none(text in "[ -~\u{0}-\u{7f}é]{0,80}", head in "[\u{1}-\u{5}][\u{1}-\u{5}]") {
+        let _ = unpack(&text);
+        let _ = file::unpack(&(head + &text), Path::new("/f.toml"), Layer::User, None);
+    }
+}
+
+#[test]
+fn damage_is_no_panic() {
+    let path = Path::new("/f.toml");
+    let text = "[rule.a]\ncommand = ['git push (-f | --force)', 'rm']\npath = ['~/.ssh/*', './a']\n\
+                deny = 'no {path}'\nrepeat = 3\n[rule.a.unless]\npath = ['/tmp/']\n[pack]\ngit = false\n";
+    let whole = packed(text);
+    for end in 0..whole.len() {
+        assert!(unpack(&whole[..end]).is_none(), "cut at {end}");
+    }
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    for _ in 0..10_000 {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let mut bytes = whole.clone().into_bytes();
+        let at = (random >> 8) as usize % bytes.len();
+        bytes[at] ^= 1 << (random % 7);
+        let text = String::from_utf8(bytes).expect("ASCII");
+        let _ = file::unpack(&text, path, Layer::User, None);
+    }
+    let deep = format!("\u{1}\u{1}a{}", "a\u{1}".repeat(100_000));
+    assert!(unpack(&deep).is_none());
+}
