@@ -7,7 +7,7 @@ Default config plus 30 user rules (or --rules, several numbers for several round
 --runs says, each time beside a /bin/true, both started with posix_spawn, the payload as stdin, from a file. Printed are the
 median, the 95th and the 99th percentile and the maximum of the calls' own ratios: the median of a call's runs over the
 median of /bin/true; and the same for the fastest run of each, which says more where other things run. --changed N also writes the rule file anew N times and times the first event after that. --show N lists
-the slowest calls. With --gate a median above it is an error. Wall time on a busy machine says little: compare ratios, and
+the slowest calls. With --gate a median above it is an error. (S3-48 asks for less than 100 ms.) Wall time on a busy machine says little: compare ratios, and
 count instructions (instructions.py) for gates.
 """
 import argparse

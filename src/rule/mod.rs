@@ -25,6 +25,7 @@ pub mod later;
 pub mod needle;
 pub mod packed;
 #[cfg(test)]
+#[path = "packed/tests.rs"]
 mod packed_tests;
 pub mod path;
 pub mod program;
