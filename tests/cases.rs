@@ -18,6 +18,9 @@ use hookctl::trust;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+#[path = "common/prose.rs"]
+mod prose;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -290,7 +293,11 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
     }
     let answer = &judgement.answer;
     let output = agent.render(&event, answer);
-    let mut wrong = Vec::new();
+    let call = Value::Object(event.raw.clone()).to_string();
+    let mut wrong: Vec<String> = std::iter::once(&answer.reason)
+        .chain(&answer.notice)
+        .filter_map(|told| prose::hole(told, &call))
+        .collect();
     let verdict = answer.verb.map_or("silent", |verb| verb.name());
     let holds = match case.verdict.strip_prefix("not ") {
         Some(other) => verdict != other,

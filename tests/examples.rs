@@ -17,6 +17,9 @@ use hookctl::rule::file;
 use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue};
 
+#[path = "common/prose.rs"]
+mod prose;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
 }
@@ -192,6 +195,20 @@ fn decision(answer: &str) -> &str {
     }
 }
 
+/// The sentences of an answer: reasons and notices.
+fn told(answer: &str) -> Vec<String> {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let specific = &answer["hookSpecificOutput"];
+    let sentences = [
+        &specific["permissionDecisionReason"],
+        &specific["decision"]["message"],
+        &answer["reason"],
+        &answer["stopReason"],
+        &answer["systemMessage"],
+    ];
+    sentences.into_iter().filter_map(Value::as_str).map(str::to_string).collect()
+}
+
 /// What is wrong with the outcome of a case.
 fn judge(case: &Value, answer: &str, stage: &Stage) -> Vec<String> {
     let mut faults = Vec::new();
@@ -215,6 +232,8 @@ fn judge(case: &Value, answer: &str, stage: &Stage) -> Vec<String> {
             faults.push(format!("`{text}` should not be there"));
         }
     }
+    let call = case.to_string();
+    faults.extend(told(answer).iter().filter_map(|text| prose::hole(text, &call)));
     if let Some(file) = case["file"].as_str() {
         let left = fs::read_to_string(stage.project.join(file)).unwrap_or_default();
         let wanted = case["holds"].as_str().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! The shipped rules held against `[[test]]` tables: one test per file, through what `hookctl test`
 //! runs. Home is `/home/dev` and the project `/home/dev/project`; neither exists, and no variable of
-//! this process counts, so that no verdict depends on the machine.
+//! this process counts, so that no verdict depends on the machine. No reason has a hole where a
+//! placeholder had no value.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,9 @@ use hookctl::rule::Layer;
 use hookctl::rule::case;
 use hookctl::trial::Ground;
 use hookctl::verdict::Verb;
+
+#[path = "common/prose.rs"]
+mod prose;
 
 /// A file below tests/packs: what it says of profile and packs counts, as `hookctl test FILE` has it.
 fn tests(path: &Path) -> datatest_stable::Result<()> {
@@ -37,6 +41,11 @@ fn run(path: &Path, ships: bool) -> datatest_stable::Result<()> {
     let ground = Ground::new(&paths, &config, &paths.home.join("project"), None);
     for case in &read.cases {
         let found = ground.run(case);
+        let call = serde_json::Value::Object(found.event.raw.clone()).to_string();
+        if let Some(hole) = prose::hole(&found.reason, &call) {
+            wrong
+                .push(format!("{name}:{}: {}\n    {hole} [{}]", case.line, found.what, found.rule));
+        }
         if !found.passed {
             wrong.push(format!(
                 "{name}:{}: {}\n  - {} {}\n  + {} {}\n    {}",

@@ -509,7 +509,7 @@ impl<'a> Judge<'a> {
                 verb: Verb::Ask,
                 layer: Layer::Pack,
                 rule: "not-understood".into(),
-                reason: format!("{why}. A smaller call, or several, it could."),
+                reason: format!("{why}."),
             });
         } else {
             self.out.answer.notice.push(why);

@@ -70,7 +70,7 @@ impl Unheard {
         let what =
             reply.remembered.as_deref().map(|pattern| format!(" (`{}`)", journal::clean(pattern)));
         let reason = format!(
-            "An allow for the session{} came that nobody may have given for this call: {why}.",
+            "An allow for the session{} came, but perhaps from no human for this call: {why}.",
             what.unwrap_or_default()
         );
         Ok(Reply { verb: Some(Verb::Ask), reason, notes: reply.notes.clone(), ..Reply::default() })

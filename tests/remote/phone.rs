@@ -526,7 +526,7 @@ fn the_reason_says_why_an_answer_is_not_believed() {
         )
     };
     let begin =
-        "An allow for the session (`Bash(rm:*)`) came that nobody may have given for this call: ";
+        "An allow for the session (`Bash(rm:*)`) came, but perhaps from no human for this call: ";
     let home = Home::new(&config(&server.url));
     let why = question(&home, &call(1, RM));
     assert_eq!(why, format!("{begin}it came in less than 250 ms. [user:remote.x]"));

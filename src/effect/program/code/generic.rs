@@ -140,7 +140,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// Looks at a program in a language that nothing else here knows.
-pub fn emit(out: &mut Emitter, lang: &str, text: &str, span: &std::ops::Range<usize>) {
+pub fn emit(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
     paths(out, text, span);
     let mut rest = text.to_string();
     for word in HARMLESS {
@@ -149,10 +149,8 @@ pub fn emit(out: &mut Emitter, lang: &str, text: &str, span: &std::ops::Range<us
         }
     }
     if let Some(sign) = SIGNS.iter().find(|sign| rest.contains(**sign)) {
-        out.unknown(
-            &format!("an inline {lang} program that may execute or write ({})", sign.trim()),
-            span.clone(),
-        );
+        let why = format!("an inline program that may execute or write: `{}`", sign.trim());
+        out.unknown(&why, span.clone());
     }
 }
 

@@ -115,7 +115,7 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
                     "powershell" => small::powershell(&mut sink, text),
                     "cmd" => small::cmd(&mut sink, text),
                     "tcl" => small::tcl(&mut sink, text),
-                    _ => generic::emit(out, lang, text, &span),
+                    _ => generic::emit(out, text, &span),
                 }
             }
         }
