@@ -197,6 +197,7 @@ impl<'a> Judge<'a> {
             // A plain deny is final: nothing is run for a call that will not happen.
             self.audit(&matches);
             self.tell_of(&matches, false);
+            self.tell(&matches);
             self.conclude(&self.form(rules, &matches), &[]);
             return self.out;
         }
