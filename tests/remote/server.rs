@@ -54,11 +54,11 @@ pub enum Play {
 /// Which play a request gets.
 pub type Choice = Arc<dyn Fn(&str, &Value) -> Play + Send + Sync>;
 
-/// What is asked gets the one, what is told, and all else, the other: of cdev, or of who marks it.
+/// What is asked gets the one, what is told, and all else, the other: of cdev, or of who marks it with the verdict.
 pub fn asked_or(asked: Play, told: Play) -> Play {
     Play::By(Arc::new(move |head: &str, body: &Value| {
-        let marked =
-            [&body["hookctl"], &body["data"]["hookctl"]].iter().any(|mark| !mark.is_null());
+        let marks = [&body["hookctl"], &body["data"]["hookctl"]];
+        let marked = marks.iter().any(|mark| mark.get("verdict").is_some());
         let path = !head.contains("/api/hooks/") || head.contains("/permission-request ");
         if path && !marked { asked.clone() } else { told.clone() }
     }))
