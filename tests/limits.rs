@@ -86,10 +86,10 @@ fn too_much_in_a_file_is_a_fault_and_the_rest_holds() {
 
 #[test]
 fn a_spent_budget_asks_and_takes_nothing_from_others() {
-    let hard: String = (0..400)
+    let hard: String = (0..499)
         .map(|i| format!("[rule.x{i}]\npath = '**/*a*/**/*a*/**/*{i}b'\ndeny = 'no'\n"))
         .collect();
-    let call: String = (0..200).map(|i| format!(" {}/{i}", "/aaaaaaaa".repeat(28))).collect();
+    let call: String = (0..250).map(|i| format!(" {}/{i}", "/aa".repeat(80))).collect();
     let user =
         "[rule.own]\ncommand = 'rm'\ndeny = 'own'\n[rule.all]\neffect = 'read'\nallow = 'x'\n";
     let (verdict, text) = bash(user, &hard, &format!("cat{call}"));
@@ -130,6 +130,7 @@ const NO_CAPS: &[(&str, &str)] = &[
     ("const LONGEST_REMEMBERED: u64", "seconds that a key admits"),
     ("const SUM: usize = 17", "the index's own format"),
     ("const CLIENT_CAP: u32 = 8", "the client's"),
+    ("const DEEPEST: usize = 32", "the packed form of a rule: what is deeper is damaged"),
     ("const MOST: usize = limits::", "another name"),
     ("path.whole.len() > 256", "when the budget is asked"),
     ("args.iter().take(4).any(|arg| is_agent", "where a runner's package stands"),
