@@ -59,7 +59,7 @@ pub const RULE_KEYS: &[(&str, &str)] = &[
     ("severity", "low, medium, high, critical"),
     ("certainty", "\"possible\" = fire on possible effects too"),
     ("repeat", "how often in a row a stop may be blocked"),
-    ("lock", "true in a managed file: nobody overrides it"),
+    ("lock", "true in a managed file: a pause does not switch the rule off"),
 ];
 
 /// The keys at the top of a file, and what each means.
@@ -69,7 +69,7 @@ pub const TOP_KEYS: &[(&str, &str)] = &[
     ("pack", "switches shipped packs on and off"),
     ("override", "changes shipped rules: action, severity, enabled, mode"),
     ("rule", "the rules"),
-    ("remote", "servers to ask"),
+    ("remote", "servers to ask, or to tell"),
     ("program", "what programs do"),
     ("journal", "what is kept of decisions: enabled, max_size_mb, keep"),
     ("test", "cases for `hookctl test`"),

@@ -236,7 +236,7 @@ pub struct Rule {
     pub closed: bool,
     /// A shipped rule that guards hookctl itself: profile `observe` and a pause leave it in force.
     pub always: bool,
-    /// In a managed file: nobody overrides it.
+    /// In a managed file: a pause does not switch it off.
     pub lock: bool,
 }
 

@@ -39,7 +39,10 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
     ("fail_open", "for `events`: false = what it cannot be asked about is denied"),
     ("on_allow", "what its plain allow is: silent, or allow"),
     ("on_modify", "what its changed input carries: silent, allow or ask"),
-    ("send", "how much of an event leaves: full, summary or hash; never a secret"),
+    (
+        "send",
+        "how much of an event leaves: full, summary or hash; what looks like a secret never does",
+    ),
     ("strict_data", "true = send the fields of the protocol and no others"),
     ("headers", "further request headers; $VAR stands for a variable of allow_vars"),
     ("allow_vars", "the environment variables that headers may name"),
@@ -68,7 +71,7 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
     ("text_as_context", "claude-http: true = an answer that is plain text is told to the model"),
     ("merge_input", "claude-http: true = a changed input needs only what changes"),
     ("tool_start", "cdev: true = it is also told of each call that goes ahead"),
-    ("guard", "cdev: false = what it remembers allows compound commands as well"),
+    ("guard", "cdev: false = an allow for the session is believed, whoever gave it"),
 ];
 
 /// The port of a bridge.
