@@ -80,7 +80,7 @@ impl Options {
 
     /// After how many seconds the agent gives up on us, and how long before that we are done: a
     /// second, or a fifth where it gives up soon.
-    pub fn patience(&self) -> (f64, f64) {
+    fn patience(&self) -> (f64, f64) {
         let seconds = self.timeout.unwrap_or(60.0).min(86_400.0);
         (seconds, 1.0_f64.min(seconds * 0.2))
     }

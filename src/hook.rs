@@ -40,9 +40,6 @@ pub const LARGEST: usize = 16 << 20;
 /// When a session's end is answered at the latest: the client is about to leave.
 const END_OF_SESSION: Duration = Duration::from_millis(1100);
 
-/// How long before the agent gives up we are done, where it waits for long.
-const MARGIN: Duration = Duration::from_secs(1);
-
 /// Runs the hook path for this process and returns its exit status.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let start = Instant::now();
@@ -205,13 +202,14 @@ fn put_off(
     let asked = config.remotes().map(|(_, one)| one).filter(|one| one.dialect.asks(event.kind));
     let Some(longest) = asked.map(|one| one.deadline).max() else { return deadline };
     let most = agent.spec(event.kind).map_or(0, |spec| spec.timeout);
-    let most = Duration::from_secs(most.into()).saturating_sub(MARGIN);
     // What comes before and behind the question takes its time as well.
-    let later = start + (longest + MARGIN).min(most);
+    let seconds = (longest.as_secs_f64() + 2.0).min(most.into());
+    let patient = Options { timeout: Some(seconds), ..Options::default() };
+    let later = patient.deadline(start);
     if later <= deadline {
         return deadline;
     }
-    watchdog::put_off(later + MARGIN / 2);
+    watchdog::put_off(patient.last_moment(start));
     later
 }
 
