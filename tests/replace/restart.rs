@@ -8,7 +8,15 @@ struct Server<'w> {
     world: &'w World,
 }
 
-impl Server<'_> {
+impl<'w> Server<'w> {
+    /// One that was started, and whose place hookctl took.
+    fn replaced(world: &'w World) -> Server<'w> {
+        let server = Server { world };
+        server.start();
+        world.ok(&["install", "--replace"]);
+        server
+    }
+
     fn dir(&self) -> PathBuf {
         self.world.home().join(".cdev/hooks")
     }
@@ -66,9 +74,7 @@ impl Server<'_> {
 #[test]
 fn what_installs_itself_again_is_a_problem_until_it_is_replaced_again() {
     let world = World::with(PHONE);
-    let server = Server { world: &world };
-    server.start();
-    world.ok(&["install", "--replace"]);
+    let server = Server::replaced(&world);
     assert_eq!(world.run(&["status", "--offline"]).code, 0);
     server.stop();
     server.start();
@@ -147,9 +153,7 @@ fn changed(world: &World, scope: &str, file: &Path) -> Value {
 #[test]
 fn a_session_is_told_when_it_comes_back() {
     let world = World::with(PHONE);
-    let server = Server { world: &world };
-    server.start();
-    world.ok(&["install", "--replace"]);
+    let server = Server::replaced(&world);
     let file = world.settings();
     assert_eq!(changed(&world, "user_settings", &file), Value::Null);
     server.stop();
@@ -207,9 +211,7 @@ fn after_a_stop_nothing_comes_back_whose_program_is_gone() {
 #[test]
 fn after_a_restart_its_own_entries_stay() {
     let world = World::with(PHONE);
-    let server = Server { world: &world };
-    server.start();
-    world.ok(&["install", "--replace"]);
+    let server = Server::replaced(&world);
     server.stop();
     server.start();
     let done = world.ok(&["uninstall"]);
