@@ -111,6 +111,9 @@ bounds! {
     /// addresses of a server
     /// a fault
     ADDRESSES: usize = 10;
+    /// short-lived notes that one event looks at to remove what is old
+    /// the next event goes on, once those are gone
+    SWEPT: usize = 200;
     /// bytes of a text in the journal
     /// cut
     JOURNAL_TEXT: usize = 2_000;

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::files;
+use crate::limits;
 
 /// Notes older than this are swept away.
 const OLD: Duration = Duration::from_secs(3600);
@@ -118,7 +119,7 @@ fn age(meta: &fs::Metadata) -> Option<Duration> {
 
 fn sweep(notes: &Path) {
     let Ok(entries) = fs::read_dir(notes) else { return };
-    for entry in entries.flatten().take(200) {
+    for entry in entries.flatten().take(limits::SWEPT) {
         let path = entry.path();
         let name = entry.file_name();
         let mine = name.to_str().is_some_and(|n| n.starts_with("once-"));

@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+/// So many characters of a line are shown, and so many of them before the place.
+const SHOWN: usize = 80;
+const BEFORE: usize = 50;
+
 /// Something wrong at one place of a file, with the fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -31,11 +35,11 @@ impl Fault {
         let (line, column) = self.position(text);
         let whole = text.lines().nth(line - 1).unwrap_or_default();
         // A minified file is one line: show what is around the place.
-        let skip = column.saturating_sub(50);
+        let skip = column.saturating_sub(BEFORE);
         let shown: String = whole
             .chars()
             .skip(skip)
-            .take(80)
+            .take(SHOWN)
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect();
         let margin = " ".repeat(line.to_string().len());

@@ -30,6 +30,9 @@ mod cline;
 mod files;
 mod json;
 
+/// So many characters of what is no event stand in a file's error, as the bridge's own hooks write it.
+const PREVIEW: usize = 200;
+
 /// Where the events of one agent go.
 struct Route {
     agent: &'static str,
@@ -271,7 +274,7 @@ fn keep(
         Some(object @ Json::Object(_)) => object,
         other => {
             if other.is_none() {
-                let preview: String = message.body.chars().take(200).collect();
+                let preview: String = message.body.chars().take(PREVIEW).collect();
                 let about = json!({ "rawDataPreview": preview });
                 files.add_error(error(
                     "json_parse_error",

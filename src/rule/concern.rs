@@ -117,8 +117,7 @@ impl<'t> Concern<'t> {
             let path = Path::new(path, one, glob, call.place);
             let fits = split(self.needles, b'|').any(|needle| path.fits(needle, deep));
             // The longer the path, the longer is one looked for in it.
-            fits || path.whole.len() > 256
-                && !limits::step(self.needles.len() / 8 * path.whole.len() / 8)
+            fits || !limits::step(self.needles.len() / 8 * path.whole.len() / 8)
         };
         fits(&target.lexical) || target.lexical != target.resolved && fits(&target.resolved)
     }

@@ -262,9 +262,12 @@ fn is_package(path: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// The system keeps so many characters of a process's name.
+    const LINUX_NAME: usize = 15;
+
     fn process(pid: u32, parent: u32, line: &str) -> Process {
         let args: Vec<String> = line.split(' ').map(String::from).collect();
-        let names = vec![stem(&args[0]).chars().take(15).collect()];
+        let names = vec![stem(&args[0]).chars().take(LINUX_NAME).collect()];
         Process { pid, parent, names, args, ..Process::default() }
     }
 

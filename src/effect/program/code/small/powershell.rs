@@ -91,11 +91,14 @@ impl Sink<'_, '_> {
     }
 }
 
+/// A text of letters and digits that is longer is no command's name: it is encoded.
+const NO_NAME: usize = 40;
+
 /// PowerShell, statement by statement.
 pub fn powershell(sink: &mut Sink, text: &str) {
     let lower = text.to_ascii_lowercase();
-    let encoded =
-        text.len() > 40 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+    let encoded = text.len() > NO_NAME
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
     if encoded {
         sink.hide("an encoded PowerShell command");
         return;
