@@ -100,7 +100,11 @@ impl Resolver {
     /// A link that the call makes: later paths go through it.
     pub fn link(&mut self, name: &str, target: &str) {
         let (dir, _) = split(name);
-        self.made.insert(name.to_string(), Some(join(dir, target)));
+        let target = join(dir, target);
+        // `ln f` in the directory of f makes nothing.
+        if normalise(&target) != name {
+            self.made.insert(name.to_string(), Some(target));
+        }
     }
 
     /// Where a component leads, if it is a link. `missing` is set once nothing below can exist.

@@ -168,8 +168,9 @@ impl Walker<'_> {
         }
         if assignment.append {
             let scalar = matches!(assignment.value, AssignmentValue::Scalar(_));
-            values = match self.state.var(&name).map(Vec::as_slice) {
-                Some([old]) if values.len() == 1 => {
+            let unset = unknown_var();
+            values = match self.state.var(&name).map_or(&unset[..], Vec::as_slice) {
+                [old] if values.len() == 1 => {
                     let mut old = old.clone();
                     if scalar {
                         match old.first_mut() {

@@ -21,6 +21,7 @@ impl Walker<'_> {
         index: usize,
         span: &Range<usize>,
     ) -> bool {
+        self.zsh_builtin(name, args, span);
         // A subscript in an argument may run a command when it is evaluated.
         if matches!(
             name,
@@ -109,6 +110,37 @@ impl Walker<'_> {
             "read" | "mapfile" | "readarray" | "getopts" => {
                 self.input(name, args, index, span);
                 true
+            }
+            // zsh evaluates the text of a number.
+            "printf" if numeric(args) && args.first().and_then(Value::plain) != Some("-v") => {
+                for arg in &args[1..] {
+                    self.evaluates_value(arg);
+                }
+                false
+            }
+            "emulate" => {
+                let shell = |arg: &Value| arg.start().starts_with('-') && arg.start().contains('c');
+                if let Some(at) = args.iter().position(shell)
+                    && let Some(text) = args.get(at + 1)
+                {
+                    self.script(&text.clone(), Vec::new(), index);
+                }
+                true
+            }
+            "repeat" if args.len() > 1 => {
+                self.evaluates_value(&args[0]);
+                let words = args[1..].to_vec();
+                self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
+                false
+            }
+            "integer" | "float" => {
+                for arg in args.iter().filter(|arg| !arg.start().starts_with('-')) {
+                    let name = arg.start().split('=').next().unwrap_or_default().to_string();
+                    self.evaluates_value(arg);
+                    self.integer(&name);
+                    self.forget(&name);
+                }
+                false
             }
             "printf" if args.first().and_then(Value::plain) == Some("-v") => {
                 if let Some(key) = args.get(1).and_then(Value::plain) {

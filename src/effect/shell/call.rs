@@ -26,6 +26,12 @@ pub const SYSTEM_DIRS: &[&str] = &[
     "/usr/local/sbin",
     "/opt/homebrew/bin",
 ];
+
+/// `-i`, and what makes a number in zsh: what such a variable is given is evaluated.
+fn is_integer(flag: &Value) -> bool {
+    flag.start().starts_with('-') && flag.start().contains(['i', 'E', 'F'])
+}
+
 impl Walker<'_> {
     /// A simple command, in every world.
     pub(super) fn simple(&mut self, simple: &SimpleCommand, stmt: &Stmt) {
@@ -43,6 +49,7 @@ impl Walker<'_> {
         self.visit_word(&simple.name);
         for word in &simple.args {
             self.visit_word(word);
+            self.zsh_group(word);
         }
         if self.slice(simple.name.span).is_empty() && simple.args.is_empty() {
             for assignment in simple.assignments.iter() {
@@ -111,10 +118,16 @@ impl Walker<'_> {
                     {
                         self.taint_by("PATH");
                     }
+                    if args.iter().any(is_integer) {
+                        self.integer(reference.name.as_str());
+                    }
                     args.push(Value::known(reference.name.as_str(), self.range(reference.span)));
                 }
                 DeclOperand::Assignment(assignment) => {
                     self.visit_assignment(assignment);
+                    if args.iter().any(is_integer) {
+                        self.integer(assignment.target.name.as_str());
+                    }
                     self.assign(assignment);
                     let flag = |a: &Value| a.start().starts_with('-') && a.start().contains('n');
                     self.names_element(&args, assignment);
@@ -223,7 +236,7 @@ impl Walker<'_> {
         let mut own = Vec::new();
         self.quietly(|w| w.variable(assignment.target.name.as_str(), true, &mut own));
         if super::word::value(&own, 0..0).plain().is_none_or(|text| text.contains('[')) {
-            self.untold(self.range(assignment.span));
+            self.untold("a name known only at run time", self.range(assignment.span));
         }
     }
 
@@ -251,7 +264,7 @@ impl Walker<'_> {
                 );
                 if hook {
                     // zsh calls it by itself.
-                    self.untold(span.clone());
+                    self.untold("a function that zsh calls by itself", span.clone());
                     self.subshell(|w| w.stmt(&function.body));
                 }
             }

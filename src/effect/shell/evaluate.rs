@@ -8,6 +8,7 @@ use shuck_ast::{
 };
 
 use super::Walker;
+use super::state::{Held, Key};
 use super::word::{Atom, Quote, number_var};
 use crate::effect::value::Value;
 use crate::effect::{Grade, Source, Word};
@@ -102,9 +103,10 @@ fn alone(parts: &[WordPartNode]) -> Option<&str> {
 impl Walker<'_> {
     /// The call does something that nobody can tell from its text, and that hardly ever is a danger: it is not allowed,
     /// and nobody is asked for it.
-    pub(super) fn untold(&mut self, span: Range<usize>) {
+    pub(super) fn untold(&mut self, why: &str, span: Range<usize>) {
         self.out.command = self.parent;
         self.out.push(Word::Read, Grade::Unknown, Source::Program, span);
+        self.out.note(why);
     }
 
     /// A name in arithmetic. One that was not set in this call is the user's own.
@@ -147,7 +149,7 @@ impl Walker<'_> {
 
     /// What is assigned to a variable that is a number.
     pub(super) fn evaluates_integer(&mut self, name: &str, value: &Value) {
-        if INTEGERS.contains(&name) {
+        if self.is_integer(name) {
             self.evaluates_value(value);
         }
     }
@@ -158,6 +160,16 @@ impl Walker<'_> {
         if value.start().starts_with('(') || flags.iter().any(array) {
             self.evaluates_value(value);
         }
+    }
+
+    /// Is the variable a number, by itself or because the call said so?
+    pub(super) fn is_integer(&self, name: &str) -> bool {
+        INTEGERS.contains(&name) || self.state.flag(&Key::Integer(name.to_string()))
+    }
+
+    /// From here on the variable is a number.
+    pub(super) fn integer(&mut self, name: &str) {
+        self.state.set(Key::Integer(name.to_string()), Some(Held::Set));
     }
 
     fn evaluates_text(&mut self, text: &Text, span: &Range<usize>) {
@@ -171,7 +183,7 @@ impl Walker<'_> {
         if text.known.contains("$(") || text.known.contains('`') {
             self.unseen("arithmetic on text that holds a command", span.clone());
         } else if text.open {
-            self.untold(span.clone());
+            self.untold("arithmetic on a value known only at run time", span.clone());
         }
     }
 }

@@ -25,8 +25,9 @@ pub fn groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
         }
         let kind = match out.last() {
             Some(Atom::Ch(c @ ('@' | '!' | '?' | '*' | '+' | '^'), Quote::Bare)) => *c,
-            // zsh: a group may stand anywhere, and the last one qualifies.
-            Some(_) if end + 1 == row.len() => 'q',
+            // zsh: a group may stand anywhere, and the last one qualifies if it is no choice.
+            Some(_) if end + 1 == row.len() && !inside.contains(&Atom::Ch('|', Quote::Bare)) => 'q',
+            Some(_) => '(',
             _ => return row,
         };
         let text: String = inside
@@ -41,8 +42,10 @@ pub fn groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
         }
         let plain = !inside.contains(&Atom::Ch('(', Quote::Bare));
         match kind {
-            '@' if plain => {
-                out.pop();
+            '@' | '(' if plain => {
+                if kind == '@' {
+                    out.pop();
+                }
                 let many = inside.contains(&Atom::Ch('|', Quote::Bare));
                 if many {
                     out.push(Atom::Ch('{', Quote::Bare));
@@ -55,7 +58,16 @@ pub fn groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
                     out.push(Atom::Ch('}', Quote::Bare));
                 }
             }
+            // With this qualifier the pattern names what is hidden, too.
+            'q' | '*' if text.contains('D') => {
+                let dir = |atom: &Atom| *atom == Atom::Ch('/', Quote::Bare);
+                let last = out.split_off(out.iter().rposition(dir).map_or(0, |at| at + 1));
+                out.extend("{.".chars().map(|c| Atom::Ch(c, Quote::Bare)));
+                out.extend(last.iter().copied().chain([Atom::Ch(',', Quote::Bare)]));
+                out.extend(last.iter().copied().chain([Atom::Ch('}', Quote::Bare)]));
+            }
             'q' | '*' => {}
+            '(' => out.push(Atom::Ch('*', Quote::Bare)),
             _ => {
                 out.pop();
                 out.push(Atom::Ch('*', Quote::Bare));

@@ -34,6 +34,9 @@ impl Walker<'_> {
         self.taint_by(name);
         let name = name.split('[').next().unwrap_or_default();
         self.state.set(Key::Var(name.to_string()), Some(Held::Var(values)));
+        if self.is_integer(name) {
+            self.evaluates(name, &(0..0));
+        }
     }
 
     /// Builtins that fill variables from outside.

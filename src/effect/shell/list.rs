@@ -1,5 +1,7 @@
 //! Statements: lists, pipelines and compound commands, walked the way a shell would run them.
 
+use std::rc::Rc;
+
 use shuck_ast::{
     BinaryOp, BuiltinCommand, Command, CompoundCommand, ConditionalExpr, Stmt, StmtSeq, Word,
 };
@@ -51,12 +53,28 @@ impl Walker<'_> {
     }
 
     pub(super) fn seq(&mut self, seq: &StmtSeq) {
+        let mut before: Option<&Stmt> = None;
         for stmt in &seq.stmts {
             if self.stopped {
                 return;
             }
+            if before.is_some_and(|before| self.adjoins(before, stmt)) {
+                self.untold("a group that zsh takes for a pattern", self.range(stmt.span));
+            }
             self.stmt(stmt);
+            before = Some(stmt);
         }
+    }
+
+    /// Does nothing but blanks stand between them: `cat (a|b).txt`? A shell ends a command by a mark.
+    fn adjoins(&self, before: &Stmt, next: &Stmt) -> bool {
+        let (end, start) = (before.span.end.offset(), next.span.start.offset());
+        before.terminator.is_none()
+            && !self.slice(before.span).ends_with(['\n', ';', '&'])
+            && self
+                .source
+                .get(end..start)
+                .is_some_and(|between| between.bytes().all(|b| b == b' ' || b == b'\t'))
     }
 
     /// Runs something whose changes to the state do not last.
@@ -128,10 +146,15 @@ impl Walker<'_> {
             }
             Command::Function(function) => self.define(function),
             Command::AnonymousFunction(function) => {
+                let mut values = vec![Value::unknown(self.range(stmt.span))];
                 for word in &function.args {
                     self.visit_word(word);
+                    values.extend(self.quietly(|w| w.expand(word)));
                 }
+                let outer = self.positional();
+                self.set_positional(Some(Rc::new(values)));
                 self.stmt(&function.body);
+                self.set_positional(outer);
             }
         }
         let simple =
@@ -242,7 +265,10 @@ impl Walker<'_> {
         for (i, stage) in stages.into_iter().enumerate() {
             if i > 0 && self.redirect_feed(stage).is_some() {
                 // zsh gives it both: what the pipe brings, and what the redirection names.
-                self.untold(self.range(stage.span));
+                self.untold(
+                    "a pipe and a file that zsh reads one after the other",
+                    self.range(stage.span),
+                );
             }
             self.subshell(|w| w.stmt(stage));
             if self.stopped {
@@ -395,7 +421,7 @@ impl Walker<'_> {
                 let open = command.left_paren_span;
                 if let Some(text) = self.disguised_command(open.start.offset()) {
                     // Where the parser goes on behind it is not sure.
-                    self.untold(self.range(open));
+                    self.untold("subshells that begin like arithmetic", self.range(open));
                     return self.apart(&text, open);
                 }
                 let before = self.substitutions;

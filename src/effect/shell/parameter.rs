@@ -227,7 +227,11 @@ impl Walker<'_> {
             return;
         };
         let count = i64::try_from(words.len()).unwrap_or(0);
-        let at = if number < 0 { count + number } else { number };
+        let mut at = if number < 0 { count + number } else { number };
+        // zsh counts from one.
+        if number > 0 && number <= count && self.chosen("[]", 2) == 1 {
+            at = number - 1;
+        }
         match usize::try_from(at).ok().and_then(|at| words.get(at)) {
             Some(word) => expanded(word, inside, out),
             None if inside => out.push(Atom::Empty),

@@ -106,14 +106,24 @@ impl Walker<'_> {
             };
             // zsh: `>! file` overwrites; what follows is the file.
             let word = match bang(stmt, redirect, &self.source) {
-                Some(next) if writes => next,
+                Some(next) if writes => {
+                    self.untold(
+                        "a redirection that zsh reads as another",
+                        self.range(redirect.span),
+                    );
+                    next
+                }
                 _ => word,
             };
             let literal = matches!(redirect.kind, RedirectKind::Output | RedirectKind::Clobber);
             let content = if literal { content.clone() } else { None };
             self.worlds(|w| {
-                // Braces that leave several words are an error in bash; zsh opens each of them.
-                let values = match word.has_active_brace_expansion() {
+                // Several words are an error in bash; zsh opens each of them.
+                let text = w.slice(word.span);
+                let several = word.has_active_brace_expansion()
+                    || text.contains("$(")
+                    || text.starts_with('`');
+                let values = match several {
                     true => w.expand(word),
                     false => vec![w.expand_one(word, false)],
                 };
@@ -137,6 +147,13 @@ impl Walker<'_> {
         if dup && self.slice(word.span).len() > 1 && self.slice(word.span).starts_with('-') {
             // `>& -x` is `>&-`, and `x` another word.
             self.out.unknown("a word behind >& that begins with -", value.span.clone());
+        }
+        let (text, end) = (self.slice(word.span), word.span.end.offset());
+        if reads
+            && self.source[end..].starts_with('>')
+            && text.bytes().all(|b| b == b'-' || b.is_ascii_digit())
+        {
+            self.untold("numbers that zsh takes for a pattern", value.span.clone());
         }
         if dup && value.text.is_none() && self.slice(word.span).contains('\\') {
             self.out.unknown("a word behind >& that expands again", value.span.clone());

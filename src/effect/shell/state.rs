@@ -48,6 +48,8 @@ pub enum Key {
     Astray,
     /// The variable is handed to programs.
     Exported(String),
+    /// The variable is a number: what it is given is evaluated.
+    Integer(String),
     /// A variable that git looks at, set for what follows.
     Git(String),
     /// The shell's own expansion rules were changed (IFS).

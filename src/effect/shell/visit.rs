@@ -1,7 +1,7 @@
 //! Finding the commands inside words: substitutions in quotes, parameters, patterns, arithmetic.
 
 use shuck_ast::{
-    ArrayElem, Assignment, AssignmentValue, CommandSubstitutionSyntax, HeredocBody,
+    ArrayElem, ArrayExpr, Assignment, AssignmentValue, CommandSubstitutionSyntax, HeredocBody,
     HeredocBodyPart, Pattern, PatternPart, Span, StmtSeq, Subscript, VarRef, Word, WordPart,
     WordPartNode,
 };
@@ -18,6 +18,7 @@ impl Walker<'_> {
     /// Walks what a word runs.
     pub fn visit_word(&mut self, word: &Word) {
         self.doubt(word);
+        self.zsh_text(&word.parts, false);
         self.visit_parts(&word.parts);
         let raw = self.source.get(word.span.start.offset()..word.span.end.offset());
         let Some(raw) = raw.filter(|r| r.contains('(') && (r.starts_with('=') || r.ends_with(')')))
@@ -60,12 +61,13 @@ impl Walker<'_> {
         let several =
             self.state.var(name).is_some_and(|values| values.iter().any(|words| words.len() > 1));
         if several {
-            self.untold(self.range(span));
+            self.untold("an array that zsh takes as a whole", self.range(span));
         }
         let subscript = next.map_or("", |next| self.slice(next.span));
         if let Some((text, _)) = subscript.strip_prefix('[').and_then(|text| text.split_once(']')) {
             let value = Value::known(text, self.range(span));
             self.evaluates_value(&value);
+            self.special_element(name, self.range(span));
         }
     }
 
@@ -83,6 +85,7 @@ impl Walker<'_> {
             WordPart::ZshQualifiedGlob(_) => {}
             WordPart::DoubleQuoted { parts, .. } => {
                 self.doubt_backticks(parts, span);
+                self.zsh_text(parts, true);
                 self.visit_parts(parts);
             }
             WordPart::CommandSubstitution { body, syntax } => {
@@ -242,6 +245,7 @@ impl Walker<'_> {
     /// Walks what a subscript runs.
     pub fn visit_reference(&mut self, reference: &VarRef) {
         if let Some(subscript) = &reference.subscript {
+            self.special_element(reference.name.as_str(), self.range(reference.span));
             self.visit_subscript(subscript);
         }
     }
@@ -271,6 +275,7 @@ impl Walker<'_> {
         match &assignment.value {
             AssignmentValue::Scalar(word) => self.visit_word(word),
             AssignmentValue::Compound(array) => {
+                self.doubt_end(array, assignment.span);
                 for element in &array.elements {
                     match element {
                         ArrayElem::Sequential(word) => {
@@ -284,6 +289,23 @@ impl Walker<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// `x=(>({a)); cmd }`: inside of the substitution the brace takes what stands behind the array.
+    fn doubt_end(&mut self, array: &ArrayExpr, span: Span) {
+        let ends = array.elements.iter().map(|element| match element {
+            ArrayElem::Sequential(word) => word.span.end.offset(),
+            ArrayElem::Keyed { value, .. } | ArrayElem::KeyedAppend { value, .. } => {
+                value.span.end.offset()
+            }
+        });
+        let start = span.start.offset();
+        let Some(raw) = ends.max().and_then(|end| self.source.get(start..end)) else { return };
+        let Some((_, inner)) = raw.split_once('(') else { return };
+        let nests = inner.contains('{') && (inner.contains(">(") || inner.contains("<("));
+        if nests && closes(inner, true).is_some() {
+            self.unseen("an array that is not understood", self.range(span));
         }
     }
 

@@ -16,7 +16,7 @@ use super::doubt::vanishes;
 use super::group::groups;
 use super::literal::literal;
 use super::{Feed, Walker};
-use crate::effect::value::Value;
+use crate::effect::value::{Printer, Value};
 use crate::limits;
 
 mod atom;
@@ -41,7 +41,13 @@ impl Walker<'_> {
         let (Some(first), Some(last)) = (words.first(), words.last()) else { return Vec::new() };
         let span = self.range(first.span).start..self.range(last.span).end;
         let atoms: Vec<Atom> = words.iter().flat_map(|w| self.word_atoms(w)).collect();
-        let atoms = groups(atoms, &mut Vec::new());
+        let named = atoms.first() == Some(&Atom::Ch('=', Quote::Bare));
+        let mut atoms = groups(atoms, &mut Vec::new());
+        if named && atoms == [Atom::Empty] {
+            // zsh's `=(cmd)` holds what the command prints.
+            self.pipes.push(Feed::Stream(Printer::Stranger));
+            atoms = vec![Atom::Pipe(self.pipes.len() - 1)];
+        }
         let rows = if atoms.contains(&Atom::Ch('{', Quote::Bare)) {
             braces(&atoms)
         } else {
@@ -137,6 +143,11 @@ impl Walker<'_> {
                 let text = value.slice(&self.source);
                 // Inside a parameter's operand the escapes of `$'...'` are left in.
                 let raw = self.slice(part.span);
+                if inside && raw.starts_with('\'') {
+                    // In a quoted parameter's operand they are characters.
+                    let raw = raw.to_string();
+                    return out.extend(quoted(&raw));
+                }
                 let inner = raw.strip_prefix("$'").and_then(|r| r.strip_suffix('\''));
                 if inner.is_some_and(|i| i.contains('\\') && text.contains('\\') && i != "\\\\") {
                     out.push(Atom::blank(true));

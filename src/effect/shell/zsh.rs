@@ -4,8 +4,11 @@
 
 use std::ops::Range;
 
+use shuck_ast::{Word as ShellWord, WordPart, WordPartNode};
+
 use super::Walker;
 use super::state::{Held, Key};
+use crate::effect::value::Value;
 
 /// Parameters whose elements are code, or the paths of programs.
 const CODE: &[&str] = &[
@@ -47,6 +50,29 @@ const LEADING: &[&str] = &[
 const HOOKS: &[&str] =
     &["chpwd", "precmd", "preexec", "periodic", "zshaddhistory", "zshexit", "zsh_directory_name"];
 
+/// Builtins that change how zsh reads what follows, or what runs there.
+const CHANGING: &[&str] = &[
+    "setopt",
+    "unsetopt",
+    "emulate",
+    "zmodload",
+    "zstyle",
+    "disable",
+    "unhash",
+    "autoload",
+    "functions",
+    "zle",
+    "sched",
+    "bindkey",
+    "compdef",
+];
+
+/// How `:` goes on behind a parameter where it changes the value: `$x:h`.
+const MODIFIERS: &str = "aAcefFghlpPqQrstuwWx&";
+
+/// What stands between `$` and a name where zsh expands the value in another way.
+const FLAGS: [char; 4] = ['^', '~', '=', '+'];
+
 /// Does zsh call a function of that name on its own?
 pub(super) fn is_hook(name: &str) -> bool {
     HOOKS.contains(&name)
@@ -57,6 +83,92 @@ pub(super) fn is_hook(name: &str) -> bool {
 }
 
 impl Walker<'_> {
+    /// A builtin that does in zsh what it does nowhere else.
+    pub(super) fn zsh_builtin(&mut self, name: &str, args: &[Value], span: &Range<usize>) {
+        let global = |arg: &Value| {
+            let text = arg.start();
+            text.starts_with(['-', '+']) && text.contains(['g', 's', 'm'])
+        };
+        let changes = match name {
+            "alias" => args.iter().any(global),
+            // `cd old new`: the directory with its name changed.
+            "cd" | "chdir" | "pushd" => {
+                args.iter().filter(|arg| !arg.start().starts_with('-')).count() > 1
+            }
+            "hash" => args.iter().any(|arg| arg.start().contains('=')),
+            _ => CHANGING.contains(&name),
+        };
+        if changes {
+            self.state.set(Key::Tainted, Some(Held::Set));
+            self.untold("a builtin that changes what zsh does", span.clone());
+        }
+    }
+
+    /// Text that zsh expands and bash does not: `=ls`, `$~x`, `$x:h`, `$"..."`.
+    pub(super) fn zsh_text(&mut self, parts: &[WordPartNode], quoted: bool) {
+        for (at, part) in parts.iter().enumerate() {
+            let expands = match &part.kind {
+                WordPart::DoubleQuoted { dollar, .. } => *dollar,
+                WordPart::Literal(_) => {
+                    let before = at.checked_sub(1).map(|at| &parts[at].kind);
+                    self.zsh_literal(self.slice(part.span), before, quoted)
+                }
+                _ => false,
+            };
+            if expands {
+                return self.untold("text that zsh expands in another way", self.range(part.span));
+            }
+        }
+    }
+
+    fn zsh_literal(&self, text: &str, before: Option<&WordPart>, quoted: bool) -> bool {
+        let name = |c: char| c.is_ascii_alphabetic() || c == '_';
+        let modifies = match before {
+            // `$#x` is the length of x.
+            Some(WordPart::Variable(of)) if of.as_str() == "#" => text.starts_with(name),
+            Some(WordPart::Variable(_)) => text
+                .strip_prefix(':')
+                .is_some_and(|rest| rest.starts_with(|c| MODIFIERS.contains(c))),
+            None => !quoted && text.strip_prefix('=').is_some_and(|rest| rest.starts_with(name)),
+            Some(_) => false,
+        };
+        modifies
+            || text.split('$').skip(1).any(|rest| {
+                rest.starts_with(FLAGS) && rest.trim_start_matches(FLAGS).starts_with(name)
+            })
+    }
+
+    /// A word with a group in a group of zsh's globs: `((a|b)|c).txt`.
+    pub(super) fn zsh_group(&mut self, word: &ShellWord) {
+        let nested = |part: &WordPartNode| {
+            let mut open = 0_usize;
+            matches!(part.kind, WordPart::Literal(_))
+                && self.slice(part.span).bytes().any(|byte| {
+                    match byte {
+                        b'(' => open += 1,
+                        b')' => open = open.saturating_sub(1),
+                        _ => {}
+                    }
+                    open > 1
+                })
+        };
+        if word.parts.iter().any(nested) {
+            self.untold("a pattern of zsh with groups in groups", self.range(word.span));
+        }
+        let raw = self.slice(word.span);
+        if raw.starts_with("{,") || raw.starts_with('{') && raw.ends_with(",}") {
+            self.untold("an empty word that zsh keeps", self.range(word.span));
+        }
+    }
+
+    /// An element of a parameter that zsh makes up: a file's text, a function's.
+    pub(super) fn special_element(&mut self, name: &str, span: Range<usize>) {
+        if CODE.contains(&name) || matches!(name, "mapfile" | "commands" | "nameddirs" | "userdirs")
+        {
+            self.untold("a parameter that zsh gives a meaning", span);
+        }
+    }
+
     /// A parameter gets a value, or one of its elements does (`functions[ls]`).
     pub(super) fn special_parameter(
         &mut self,
@@ -70,7 +182,7 @@ impl Walker<'_> {
             return;
         }
         self.state.set(Key::Tainted, Some(Held::Set));
-        self.untold(span.clone());
+        self.untold("a parameter that zsh gives a meaning", span.clone());
         if let Some(text) = value.filter(|text| code && text.contains(' ')) {
             let mark = self.state.mark();
             self.nested(text, span, self.parent);

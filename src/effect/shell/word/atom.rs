@@ -196,7 +196,12 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
         return Value { text: Some(text), glob, outline, span, ..Value::default() };
     }
     let name = name && one && !glob;
-    let prefix = (one && !text.is_empty() && !glob).then_some(text);
+    // What climbs behind the unknown part may leave the place in front of it.
+    let climbs = atoms
+        .windows(2)
+        .skip(text.chars().count())
+        .any(|pair| pair.iter().all(|atom| matches!(atom, Atom::Ch('.', _))));
+    let prefix = (one && !text.is_empty() && !glob && !climbs).then_some(text);
     let letter = |atom: &Atom| match atom {
         Atom::Ch(c, _) => *c,
         Atom::Break => ' ',
