@@ -4,7 +4,7 @@ use hookctl::effect::path::normalise;
 use hookctl::effect::value::BLANK;
 use hookctl::effect::{Analysis, Arg, Effect, Extent, Grade, Word};
 
-use crate::jail::{Outcome, Record};
+use crate::jail::{HOME, Outcome, PROGRAMS, Record, Shell};
 
 /// Does the analysis say that it does not know which programs run?
 pub fn gives_up(analysis: &Analysis) -> bool {
@@ -13,15 +13,34 @@ pub fn gives_up(analysis: &Analysis) -> bool {
     })
 }
 
+/// Does the analysis say, and say why, that it cannot tell all that the text does? No allow covers such a call.
+///
+/// The effect is the text's own: a program that reads what is known only at run time (`cat "$x"`) leaves one that looks
+/// alike, says no more than that of itself, and excuses nothing else. What only zsh does is no excuse in bash.
+pub fn untold(shell: Shell, analysis: &Analysis) -> bool {
+    let of_text = |effect: &Effect| {
+        effect.command.is_none_or(|at| {
+            let operand = |arg: &Arg| arg.text.is_none() && arg.span == effect.span;
+            !analysis.commands[at].args.iter().any(operand)
+                && analysis.commands.iter().any(|c| c.parent == Some(at))
+        })
+    };
+    analysis.notes.iter().any(|why| shell == Shell::Zsh || !why.contains("zsh"))
+        && analysis.effects.iter().any(|e| {
+            e.word == Word::Read && e.grade == Grade::Unknown && e.path.is_none() && of_text(e)
+        })
+}
+
 /// Everything that happened and is not listed.
-pub fn unlisted(analysis: &Analysis, outcome: &Outcome) -> Vec<String> {
-    if gives_up(analysis) {
+pub fn unlisted(shell: Shell, analysis: &Analysis, outcome: &Outcome) -> Vec<String> {
+    if gives_up(analysis) || untold(shell, analysis) {
         return Vec::new();
     }
     let mut faults = Vec::new();
     for record in &outcome.records {
         let listed = match record.kind {
-            'X' => program(analysis, record),
+            'X' => program(shell, analysis, record),
+            'R' if shell == Shell::Zsh && sought(record) => true,
             'R' => touches(analysis, Word::Read, record, 0),
             'W' => touches(analysis, Word::Write, record, 0),
             'N' => analysis.effects.iter().any(|e| {
@@ -50,14 +69,19 @@ pub fn unlisted(analysis: &Analysis, outcome: &Outcome) -> Vec<String> {
 
 /// A program that ran: one of the listed commands of that name has these arguments. Of a few
 /// programs also what they touch, which shows whether the directory was right.
-fn program(analysis: &Analysis, record: &Record) -> bool {
+fn program(shell: Shell, analysis: &Analysis, record: &Record) -> bool {
     let Some(name) = record.fields[0].rsplit('/').next() else { return false };
     let actual = record.fields.get(2..).unwrap_or_default();
+    if shell == Shell::Zsh && (no_program(record) || copies(name, actual)) {
+        return true;
+    }
     // A group is listed as the names that it stands for. Where none of them is there the shell hands
     // on the pattern itself, which is no name that any file has.
     let group = actual.iter().any(|a| a.starts_with("@("));
-    let called =
-        analysis.commands.iter().any(|c| c.name == name && (group || same(&c.args, actual)));
+    let called = analysis
+        .commands
+        .iter()
+        .any(|c| c.name == name && (group || given(shell, &c.args, actual)));
     if group {
         return called;
     }
@@ -69,7 +93,66 @@ fn program(analysis: &Analysis, record: &Record) -> bool {
         "cat" => Word::Read,
         _ => return called,
     };
-    called && (!operands_only || (0..actual.len()).all(|i| touches(analysis, word, record, i + 2)))
+    let pieces = |text: &str| {
+        shell == Shell::Zsh
+            && text.contains(char::is_whitespace)
+            && text.split_whitespace().all(|piece| touches_path(analysis, word, record, piece))
+    };
+    // A pattern that is handed on as it is written has found no file, and names none.
+    let mut listed = analysis.commands.iter().filter(|c| c.name == name).flat_map(|c| &c.args);
+    let mut found_none =
+        |text: &str| listed.any(|arg| arg.glob && arg.text.as_deref() == Some(text));
+    called
+        && (!operands_only
+            || actual
+                .iter()
+                .all(|a| touches_path(analysis, word, record, a) || pieces(a) || found_none(a)))
+}
+
+/// The value of a variable, taken as one word for a program's name: no program is called `rm a`, and zsh looks for it in
+/// `PATH` only.
+fn no_program(record: &Record) -> bool {
+    record.fields[0].contains(char::is_whitespace) && !record.fields[0].contains('/')
+}
+
+/// Redirections without a command: zsh starts `cat` or a pager there, which copy what they are fed. What the redirections
+/// themselves open is looked at as with every other.
+fn copies(name: &str, actual: &[String]) -> bool {
+    actual.is_empty() && matches!(name, "cat" | "more" | "pager")
+}
+
+/// A program that the jail does not have: zsh opens what it could not start, to see what it is. Nothing is there.
+fn sought(record: &Record) -> bool {
+    let place = record.fields.first().and_then(|path| path.rsplit_once('/'));
+    place.is_some_and(|(dir, name)| {
+        matches!(dir, "/usr/local/bin" | "/usr/bin" | "/bin") && !PROGRAMS.contains(&name)
+    })
+}
+
+/// Are these the arguments, as that shell makes them?
+///
+/// zsh leaves what a variable holds as it is, one word, where bash splits it. The words of bash are listed, and they tell
+/// more: each path in them is one of its own, and the path with the blanks lies outside of no place that all of them lie
+/// in. A word that is empty names nothing; bash leaves out those of `$x` and `{,a}`.
+fn given(shell: Shell, listed: &[Arg], actual: &[String]) -> bool {
+    if shell == Shell::Bash || same(listed, actual) {
+        return same(listed, actual);
+    }
+    // A tilde behind `=` or `:` stays one: what lies below a directory of that name lies in the own directory.
+    let home =
+        |text: &str| text.replace("=~/", &format!("={HOME}/")).replace(":~/", &format!(":{HOME}/"));
+    let split: Vec<String> = actual.iter().flat_map(|a| a.split_whitespace()).map(home).collect();
+    let listed: Vec<Arg> = listed
+        .iter()
+        .flat_map(|arg| match &arg.text {
+            Some(text) if !arg.glob => {
+                let piece = |text: &str| Arg { text: Some(text.to_string()), ..arg.clone() };
+                text.split_whitespace().map(piece).collect()
+            }
+            _ => vec![arg.clone()],
+        })
+        .collect();
+    same(&listed, &split)
 }
 
 /// Are these the arguments? One that is unknown may be any number of them, and so may a glob.
@@ -135,14 +218,23 @@ fn fits(pattern: &str, text: &str) -> bool {
 
 /// Is that word listed of the path in that field?
 fn touches(analysis: &Analysis, word: Word, record: &Record, field: usize) -> bool {
-    let Some(path) = record.fields.get(field) else { return false };
+    record.fields.get(field).is_some_and(|path| touches_path(analysis, word, record, path))
+}
+
+fn touches_path(analysis: &Analysis, word: Word, record: &Record, path: &str) -> bool {
     if path.is_empty() {
         // Nothing is there.
         return true;
     }
-    let path = if path.starts_with('/') { path.clone() } else { format!("{}/{path}", record.cwd) };
+    let path =
+        if path.starts_with('/') { path.to_string() } else { format!("{}/{path}", record.cwd) };
     let path = normalise(&path);
-    if path == "/dev/null" || path.starts_with("/dev/fd/") {
+    // The descriptor's own file is listed where it is opened.
+    if path == "/dev/null" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/") {
+        return true;
+    }
+    // The file of zsh's `=(cmd)`, which is as a pipe: the shell makes it and takes it away.
+    if path.strip_prefix("/tmp/zsh").is_some_and(|name| name.len() == 6) {
         return true;
     }
     analysis.effects.iter().filter(|e| e.word == word).any(|e| covers(e, &path))

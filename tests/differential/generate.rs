@@ -1,8 +1,12 @@
-//! Command lines from a grammar of bash, the same ones for the same seed.
+//! Command lines from a grammar of bash and one of zsh, the same ones for the same seed.
 
 mod compound;
 mod nested;
+mod stored;
 mod words;
+mod zsh;
+
+use super::jail::Shell;
 
 /// Numbers that look like chance (splitmix64).
 pub struct Rng(u64);
@@ -34,6 +38,8 @@ impl Rng {
 /// Makes lines.
 pub struct Generator {
     rng: Rng,
+    /// The shell that is to run the line.
+    shell: Shell,
     /// How deep the next thing stands.
     depth: usize,
     /// Variables that the line has set so far.
@@ -51,11 +57,12 @@ const DEPTH: usize = 4;
 
 impl Generator {
     /// Line number `index` of that seed.
-    pub fn line(seed: u64, index: u64, without: &[String]) -> String {
+    pub fn line(shell: Shell, seed: u64, index: u64, without: &[String]) -> String {
         let mixed =
             seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93);
         let mut generator = Generator {
             rng: Rng::new(mixed),
+            shell,
             depth: 0,
             vars: Vec::new(),
             arrays: Vec::new(),
@@ -112,7 +119,13 @@ impl Generator {
         if self.depth >= DEPTH {
             return self.simple();
         }
-        match self.rng.below(100) {
+        if self.shell == Shell::Zsh && self.rng.once(3) {
+            return self.zsh();
+        }
+        match self.rng.below(106) {
+            100 | 101 => self.parentheses(),
+            102 | 103 => self.stored(),
+            104 | 105 => self.redirected(),
             0..=33 => self.simple(),
             34..=48 => self.assignment(),
             49..=58 => self.compound(),

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// The shell's directory at the start of every line.
@@ -20,7 +20,7 @@ pub const PROGRAMS: &[&str] = &[
     "sed", "seq", "setsid", "sh", "shred", "sleep", "sort", "ssh", "stat", "stdbuf", "strace",
     "su", "sudo", "tac", "tail", "tar", "taskset", "tee", "time", "timeout", "touch", "tr", "tree",
     "truncate", "uname", "uniq", "unlink", "watch", "wc", "wget", "which", "whoami", "xargs",
-    "yes",
+    "yes", "zsh",
 ];
 
 /// Programs elsewhere, and those of the project.
@@ -45,6 +45,8 @@ pub const FILES: &[(&str, &str)] = &[
     ("/home/dev/project/.env", "KEY=value\n"),
     ("/home/dev/project/list.txt", "l1.txt\nl2.txt\nl 3.txt\n"),
     ("/home/dev/project/env.sh", "# nothing\n"),
+    // Arithmetic on what this holds runs a program.
+    ("/home/dev/project/stored", "path[$(mytool stored)]\n"),
     ("/home/dev/project/src/main.c", "int main;\n"),
     ("/home/dev/project/src/util.c", "int util;\n"),
     ("/home/dev/project/src/sub/x.h", "\n"),
@@ -68,6 +70,13 @@ pub struct Record {
     pub fields: Vec<String>,
 }
 
+/// The shell that runs a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shell {
+    Bash,
+    Zsh,
+}
+
 /// What came of one line.
 pub struct Outcome {
     /// In the order in which it was written down.
@@ -82,6 +91,8 @@ pub struct Jail {
     input: Option<ChildStdin>,
     output: ChildStdout,
     _dir: tempfile::TempDir,
+    /// This machine has a zsh, and the jail has it too.
+    pub zsh: bool,
 }
 
 impl Jail {
@@ -90,7 +101,7 @@ impl Jail {
         let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
         let root = dir.path().join("root");
         let driver = dir.path().join("driver");
-        build(&root, &driver)?;
+        let zsh = build(&root, &driver)?;
         let mut command = Command::new(&driver);
         command.arg(&root).stdin(Stdio::piped()).stdout(Stdio::piped()).env_clear();
         for name in ["LOUD", "TMPDIR"] {
@@ -101,9 +112,9 @@ impl Jail {
         let mut child = command.spawn().map_err(|e| e.to_string())?;
         let input = child.stdin.take();
         let output = child.stdout.take().ok_or("no output")?;
-        let mut jail = Jail { child, input, output, _dir: dir };
+        let mut jail = Jail { child, input, output, _dir: dir, zsh };
         // It stands if one harmless line runs in it and tells so.
-        jail.send("touch it")?;
+        jail.send(Shell::Bash, "touch it")?;
         let probe = jail.receive()?;
         if probe.records.iter().any(|r| r.fields == ["/usr/bin/touch", "touch", "it"]) {
             Ok(jail)
@@ -113,11 +124,12 @@ impl Jail {
     }
 
     /// Starts a line.
-    pub fn send(&mut self, line: &str) -> Result<(), String> {
+    pub fn send(&mut self, shell: Shell, line: &str) -> Result<(), String> {
         let input = self.input.as_mut().ok_or("closed")?;
         let length = u32::try_from(line.len()).map_err(|e| e.to_string())?;
         input
             .write_all(&length.to_ne_bytes())
+            .and_then(|()| input.write_all(if shell == Shell::Zsh { b"z" } else { b"b" }))
             .and_then(|()| input.write_all(line.as_bytes()))
             .and_then(|()| input.flush())
             .map_err(|e| format!("the jail is gone: {e}"))
@@ -161,7 +173,8 @@ fn parse(mut log: &[u8]) -> Vec<Record> {
     records
 }
 
-fn build(root: &Path, driver: &Path) -> Result<(), String> {
+/// Is there a zsh in it?
+fn build(root: &Path, driver: &Path) -> Result<bool, String> {
     let inside = |path: &str| root.join(path.trim_start_matches('/'));
     let fail = |what: &str, e: &dyn std::fmt::Display| format!("{what}: {e}");
     let make = |path: &str| std::fs::create_dir_all(inside(path)).map_err(|e| fail(path, &e));
@@ -182,7 +195,16 @@ fn build(root: &Path, driver: &Path) -> Result<(), String> {
     compile(&source.join("driver.c"), driver, &["-static"])?;
     compile(&source.join("stub.c"), &inside("/.real/stub"), &["-static"])?;
     compile(&source.join("hook.c"), &inside("/.real/hook.so"), &["-shared", "-fPIC"])?;
-    bash(root)?;
+    let Some(bash) = shell("bash") else { return Err("no bash on this machine".into()) };
+    install(root, "bash", &bash)?;
+    let zsh = shell("zsh");
+    if let Some(zsh) = &zsh {
+        install(root, "zsh", zsh)?;
+        for module in modules(zsh)? {
+            place(root, &module)?;
+        }
+        write("/.real/.zshenv", "command_not_found_handler() { /.real/missing \"$@\" }\n")?;
+    }
     write("/etc/ld.so.preload", "/.real/hook.so\n")?;
     write("/.jail-of-the-differential-test", "")?;
     write("/.log", "")?;
@@ -219,7 +241,7 @@ fn build(root: &Path, driver: &Path) -> Result<(), String> {
         std::fs::set_permissions(inside(path), std::fs::Permissions::from_mode(mode))
             .map_err(|e| fail(path, &e))?;
     }
-    Ok(())
+    Ok(zsh.is_some())
 }
 
 fn compile(source: &Path, out: &Path, flags: &[&str]) -> Result<(), String> {
@@ -237,23 +259,41 @@ fn compile(source: &Path, out: &Path, flags: &[&str]) -> Result<(), String> {
     }
 }
 
-/// The machine's bash with the libraries that it names.
-fn bash(root: &Path) -> Result<(), String> {
-    let path = ["/usr/bin/bash", "/bin/bash"]
+/// The machine's shell of that name.
+fn shell(name: &str) -> Option<PathBuf> {
+    [format!("/usr/bin/{name}"), format!("/bin/{name}")]
         .into_iter()
-        .find(|p| Path::new(p).exists())
-        .ok_or("no bash on this machine")?;
-    std::fs::copy(path, root.join(".real/bash")).map_err(|e| e.to_string())?;
+        .map(PathBuf::from)
+        .find(|path| path.exists())
+}
+
+/// A shell with the libraries that it names.
+fn install(root: &Path, name: &str, path: &Path) -> Result<(), String> {
+    std::fs::copy(path, root.join(".real").join(name)).map_err(|e| e.to_string())?;
     let listed = Command::new("ldd").arg(path).output().map_err(|e| format!("ldd: {e}"))?;
-    for word in String::from_utf8_lossy(&listed.stdout).split_whitespace() {
-        if !word.starts_with('/') {
-            continue;
-        }
-        let to = root.join(word.trim_start_matches('/'));
-        if let Some(dir) = to.parent() {
-            std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
-        }
-        std::fs::copy(word, to).map_err(|e| format!("{word}: {e}"))?;
+    String::from_utf8_lossy(&listed.stdout)
+        .split_whitespace()
+        .filter(|word| word.starts_with('/'))
+        .try_for_each(|library| place(root, Path::new(library)))
+}
+
+/// The modules that zsh loads by itself when a line names what they hold.
+fn modules(zsh: &Path) -> Result<Vec<PathBuf>, String> {
+    let listed = Command::new(zsh)
+        .args([
+            "-fc",
+            "print -rl -- $module_path[1]/zsh/{parameter,mapfile,zutil,system,main,datetime}.so(N)",
+        ])
+        .output()
+        .map_err(|e| format!("zsh: {e}"))?;
+    Ok(String::from_utf8_lossy(&listed.stdout).lines().map(PathBuf::from).collect())
+}
+
+/// The same file at the same place.
+fn place(root: &Path, path: &Path) -> Result<(), String> {
+    let to = root.join(path.strip_prefix("/").unwrap_or(path));
+    if let Some(dir) = to.parent() {
+        std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
     }
-    Ok(())
+    std::fs::copy(path, to).map(drop).map_err(|e| format!("{}: {e}", path.display()))
 }

@@ -1,9 +1,10 @@
 /* The only place where generated command lines run: a process that has locked itself into ROOT.
  *
  * driver ROOT: new mount, network, process and IPC namespaces (a user namespace too where it is not root), chroot into
- * ROOT, an own user, limits, no sockets. Then, for every line on standard input, one bash; and on standard output what
- * the stubs and the hook wrote down. Frames: a 32-bit length, then bytes; the answer has one byte of status before it
- * (0, or 1 where the line was still running at the end of its time). */
+ * ROOT, an own user, limits, no sockets. Then, for every line on standard input, one shell; and on standard output what
+ * the stubs and the hook wrote down. Frames: a 32-bit length, then bytes. A question has one byte before its text, which
+ * names the shell (b, z); the answer has one byte of status before it (0, or 1 where the line was still running at the end
+ * of its time). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -124,15 +125,15 @@ static void give(const void *buffer, size_t n) {
     }
 }
 
-static void run(char *line, int quiet) {
+static void run(char shell, char *line, int quiet) {
     static char *env[] = {
         "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/dev", "USER=dev", "TERM=dumb", "OPTS=e1.txt e2.txt", "TOOL=wget",
-        "BASH_FUNC_command_not_found_handle%%=() { /.real/missing \"$@\"; }", NULL, NULL,
+        "BASH_FUNC_command_not_found_handle%%=() { /.real/missing \"$@\"; }", "ZDOTDIR=/.real", NULL, NULL,
     };
     static char tmpdir[4096] = "TMPDIR=";
     if (getenv("TMPDIR") != NULL && strlen(getenv("TMPDIR")) < 4000) /* the analysis looks at it too */
         env[sizeof env / sizeof *env - 2] = strcat(tmpdir, getenv("TMPDIR"));
-    char *argv[] = {"bash", "-c", line, NULL};
+    char *argv[] = {shell == 'z' ? "zsh" : "bash", "-c", line, NULL};
     setsid();
     if (chdir("/home/dev/project") != 0) _exit(126);
     int null = open("/dev/null", O_RDWR);
@@ -140,7 +141,7 @@ static void run(char *line, int quiet) {
     if (quiet) dup2(null, 1), dup2(null, 2);
     else dup2(2, 1);
     if (null > 2) close(null);
-    execve("/.real/bash", argv, env);
+    execve(shell == 'z' ? "/.real/zsh" : "/.real/bash", argv, env);
     _exit(126);
 }
 
@@ -153,14 +154,15 @@ static void serve(void) {
     restore();
     while (get(&n, sizeof n)) {
         char *line = malloc(n + 1);
-        if (!get(line, n)) break;
+        char shell;
+        if (!get(&shell, 1) || !get(line, n)) break;
         line[n] = 0;
         if (ftruncate(fd, 0) != 0) die("truncate");
         late = 0;
         struct itimerval time = {{0, 50000}, {LINE_SECONDS, 0}}, none = {{0, 0}, {0, 0}};
         pid_t child = fork();
         if (child < 0) die("fork");
-        if (child == 0) run(line, quiet);
+        if (child == 0) run(shell, line, quiet);
         setitimer(ITIMER_REAL, &time, NULL);
         /* Everything it started ends here too: orphans become children of this process. */
         while (waitpid(-1, NULL, 0) >= 0 || errno == EINTR) {}

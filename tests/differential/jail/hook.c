@@ -41,7 +41,9 @@ static int stream(const char *path) {
 static int opened(const char *path, int flags, int mode) {
     int saved = errno, fd = stream(path);
     if (fd >= 0) return (int)syscall(SYS_dup, fd);
-    if (strncmp(path, "/.real/", 7) != 0 && strcmp(path, "/dev/tty") != 0) {
+    /* What a shell reads at every start is no file of the line, and the temporary file of a here-document is zsh's own. */
+    if (strncmp(path, "/.real/", 7) != 0 && strncmp(path, "/etc/zsh/", 9) != 0 && strncmp(path, "/tmp/zsh", 8) != 0 &&
+        strcmp(path, "/dev/tty") != 0) {
         int access_ = flags & O_ACCMODE;
         if (access_ != O_WRONLY && !(flags & O_DIRECTORY)) note('R', path);
         if (access_ != O_RDONLY || flags & (O_CREAT | O_TRUNC)) note('W', path);

@@ -117,6 +117,7 @@ static void env(char **argv) {
 
 static int open_any(const char *path) {
     if (begins(path, "/dev/fd/")) return dup(atoi(path + 8));
+    if (begins(path, "/proc/self/fd/")) return dup(atoi(path + 14));
     if (is(path, "-") || is(path, "/dev/stdin")) return dup(0);
     return open(path, O_RDONLY);
 }
@@ -294,6 +295,7 @@ int main(int argc, char **argv) {
     char **args = argv + 1;
 again:
     if (is(name, "bash")) { execv("/.real/bash", argv); return 126; }
+    if (is(name, "zsh")) { execv("/.real/zsh", argv); return 126; }
     if (among(name, "sh dash ash")) { argv[0] = "sh"; execv("/.real/bash", argv); return 126; }
     if (is(name, "busybox")) {
         if (*args == NULL) return 0;
