@@ -340,7 +340,11 @@ impl Walker<'_> {
         let outer = std::mem::replace(&mut self.parent, parent);
         let choice = std::mem::take(&mut self.choice);
         self.computed += 1;
-        let part = cut(text);
+        // At its end a continued line goes on with nothing.
+        let part = match cut(text).strip_suffix("\\\n") {
+            Some(rest) if !nested::continues(rest) => rest,
+            _ => cut(text),
+        };
         if self.decodings.iter().any(|decoded| text.contains(decoded)) {
             self.out.command = parent;
             let span = self.fixed.clone().unwrap_or_default();

@@ -39,6 +39,8 @@ pub struct Value {
     pub prefix: Option<String>,
     /// Where `text` is None: surely one word.
     pub one: bool,
+    /// Where `text` is None: a shell may make several words of it, though most of the time it is one.
+    pub splits: bool,
     /// What is not known is, up to the next slash, part of a name.
     pub name: bool,
     /// Where `text` is None, or a glob that only stands for numbers: all of it, with a [`BLANK`] for each part that is not known.
@@ -82,6 +84,11 @@ impl Value {
             Some(text) => self.glob && text != "[-0-9]*",
             None => !self.one && !self.name && !self.pipe && self.prefix.is_none(),
         }
+    }
+
+    /// Is it sure that what stands behind it is counted from the next word on?
+    pub fn counts_once(&self) -> bool {
+        !self.several() && !self.splits
     }
 
     /// The text with a [`BLANK`] for each unknown part, unless a stranger prints some of it.

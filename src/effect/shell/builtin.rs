@@ -204,7 +204,7 @@ impl Walker<'_> {
                 let by = args.first().map_or(Some(1), |a| a.plain().and_then(|t| t.parse().ok()));
                 let left = match (self.positional(), by) {
                     (Some(values), Some(by))
-                        if values.len() > by && !values[1..=by].iter().any(Value::several) =>
+                        if values.len() > by && values[1..=by].iter().all(Value::counts_once) =>
                     {
                         let mut values = (*values).clone();
                         values.drain(1..=by);

@@ -50,6 +50,7 @@ impl Walker<'_> {
         for word in &simple.args {
             self.visit_word(word);
             self.zsh_group(word);
+            self.goes_on(word, stmt);
         }
         if self.slice(simple.name.span).is_empty() && simple.args.is_empty() {
             for assignment in simple.assignments.iter() {

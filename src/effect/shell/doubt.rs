@@ -6,7 +6,7 @@
 
 use shuck_ast::{
     BourneParameterExpansion, CommandSubstitutionSyntax, DeclClause, DeclOperand,
-    ParameterExpansionSyntax, Span, StmtSeq, SubscriptSelector, Word, WordPart, WordPartNode,
+    ParameterExpansionSyntax, Span, Stmt, StmtSeq, SubscriptSelector, Word, WordPart, WordPartNode,
 };
 
 use super::Walker;
@@ -93,8 +93,31 @@ impl Walker<'_> {
         let raw = self.slice(word.span);
         // In a string the quotes around `'$(cmd)'` are text.
         let quoted = raw.contains('\'') && (raw.contains("$(") || raw.contains('`'));
-        if quoted || raw.contains("<(") || raw.contains(">(") || raw.contains("$'") {
+        // `"${x+'a"b'}"`: the string ends within what the parser takes for quotes of their own.
+        let ends = raw.find('"').is_some_and(|at| raw[..at].contains('\''));
+        if quoted || ends || raw.contains("<(") || raw.contains(">(") || raw.contains("$'") {
             self.unseen("a parameter whose operand runs something", self.range(word.span));
+        }
+    }
+
+    /// A word that goes on where the parser sees its end: behind `<(cmd)` and a continued line. zsh also takes `{fd} > file`
+    /// for one redirection.
+    pub(super) fn goes_on(&mut self, word: &Word, stmt: &Stmt) {
+        let end = word.span.end.offset();
+        let rest = self.source.get(end..).unwrap_or_default();
+        let raw = self.slice(word.span);
+        let continued = rest.strip_prefix("\\\n").is_some_and(|next| {
+            next.starts_with(|c: char| !c.is_whitespace() && !";&|)".contains(c))
+        });
+        let next = end + rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let name = raw.strip_prefix('{').and_then(|raw| raw.strip_suffix('}'));
+        let named = name.is_some_and(super::parameter::is_name)
+            && stmt.redirects.iter().any(|r| r.span.start.offset() == next);
+        if continued && raw.ends_with(')') {
+            self.unseen("a word that goes on behind its end", self.range(word.span));
+        }
+        if named {
+            self.untold("a redirection that zsh reads as another", self.range(word.span));
         }
     }
 
@@ -197,6 +220,27 @@ pub(super) fn side_by_side<'w>(words: impl Iterator<Item = &'w Word>) -> Vec<Vec
         }
     }
     groups
+}
+
+/// May it be several words, each of them known: `"$@"`, `${a[@]}`?
+pub(super) fn is_list(part: &WordPartNode) -> bool {
+    let one = |part: &WordPartNode| match &part.kind {
+        WordPart::Variable(name) => matches!(name.as_str(), "@" | "*"),
+        WordPart::ArrayAccess(_)
+        | WordPart::ParameterExpansion { .. }
+        | WordPart::ArraySlice { .. }
+        | WordPart::Substring { .. } => vanishes(part),
+        WordPart::Parameter(parameter) => {
+            use ParameterExpansionSyntax::Bourne;
+            !matches!(&parameter.syntax, Bourne(BourneParameterExpansion::Length { .. }))
+                && vanishes(part)
+        }
+        _ => false,
+    };
+    match &part.kind {
+        WordPart::DoubleQuoted { parts, .. } => parts.iter().any(one),
+        _ => one(part),
+    }
 }
 
 /// May a quoted string that holds this be no word at all, as `"$@"` of nothing is?

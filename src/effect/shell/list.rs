@@ -123,6 +123,7 @@ impl Walker<'_> {
         let first = self.out.analysis.commands.len();
         // The shell opens what it redirects to before the command runs.
         let before = self.cwd();
+        let mark = self.state.mark();
         match &stmt.command {
             Command::Simple(simple) => {
                 self.visit_redirects(stmt);
@@ -157,6 +158,7 @@ impl Walker<'_> {
                 self.set_positional(outer);
             }
         }
+        self.perhaps(stmt, mark);
         let simple =
             matches!(stmt.command, Command::Simple(_) | Command::Decl(_) | Command::Builtin(_));
         // Its substitutions came before it: they end before it does.

@@ -47,6 +47,10 @@ impl Walker<'_> {
                     let (key, rest) = (key.to_string(), rest.to_string());
                     let first = words.remove(0);
                     let value = first.text.is_some().then_some(rest.as_str());
+                    if !first.counts_once() {
+                        // `env a=$b cmd`: the second word of `$b` is the program.
+                        self.untold("a value that may be several words", first.span.clone());
+                    }
                     self.overridden(&key);
                     self.put_into_environment(&key, value);
                     marked |= self.mark_assignment(&key, value, first.span.clone(), false);
@@ -224,6 +228,14 @@ impl Walker<'_> {
             Some(c) => (matches!(c.name.as_str(), "." | "source"), c.span.clone()),
             None => return,
         };
+        if let Feed::Text(text) = &self.feed
+            && lang == "shell"
+            && continues(text)
+        {
+            // bash puts a byte of its own in place of what does not come.
+            self.untold("a line that goes on where the text ends", span.clone());
+            self.out.command = Some(index);
+        }
         let outer = std::mem::replace(&mut self.feed, Feed::None);
         let parallel = self.out.analysis.commands.get(index).is_some_and(|c| c.name == "parallel");
         match outer.clone() {
@@ -411,4 +423,9 @@ impl Walker<'_> {
         }
         self.out.written.extend(running);
     }
+}
+
+/// Does the text end in a backslash that nothing takes away?
+pub(super) fn continues(text: &str) -> bool {
+    text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }

@@ -294,8 +294,9 @@ impl Walker<'_> {
         if let Ok(index) = name.parse::<usize>() {
             let values = self.positional();
             // Behind a word that becomes any number of them nobody knows which is which.
-            let shifted =
-                values.as_ref().is_some_and(|v| v.iter().take(index).skip(1).any(Value::several));
+            let shifted = values
+                .as_ref()
+                .is_some_and(|v| !v.iter().take(index).skip(1).all(Value::counts_once));
             match values.filter(|_| !shifted).map(|p| p.get(index).cloned()) {
                 Some(Some(one)) => expanded(&atoms_of(&one), inside, out),
                 Some(None) if index > 0 => {}

@@ -159,7 +159,8 @@ pub(super) fn line(feed: &Feed) -> Vec<Atom> {
         Feed::Stream(by) => *by,
         _ => Printer::Nobody,
     };
-    shape(feed).unwrap_or_else(|| vec![Atom::Unknown(Blank { one: false, name: false, by })])
+    shape(feed)
+        .unwrap_or_else(|| vec![Atom::Unknown(Blank { one: false, name: false, splits: true, by })])
 }
 
 /// The same, and what of it is known by name: each may be a line.

@@ -2,9 +2,21 @@
 
 use shuck_ast::{Command, Redirect, RedirectKind, RedirectTarget, Stmt, Word};
 
+use super::state::{Delta, Key};
 use super::{Feed, Walker};
 use crate::effect::value::{Printer, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word as Kind, windows};
+
+/// May what a redirection names be impossible to open?
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fails {
+    /// A descriptor, a device, a pipe.
+    Never,
+    /// A file that the text names.
+    Hardly,
+    /// Whatever a variable holds.
+    Perhaps,
+}
 
 impl Walker<'_> {
     /// What standard input is behind the statement's own redirections, if they change it.
@@ -71,6 +83,45 @@ impl Walker<'_> {
                 RedirectTarget::Word(word) => self.visit_word(word),
                 RedirectTarget::Heredoc(heredoc) => self.visit_heredoc(&heredoc.body),
             }
+        }
+    }
+
+    /// Where a redirection fails, nothing of the command has run: what it changed since the mark holds only perhaps.
+    pub(super) fn perhaps(&mut self, stmt: &Stmt, mark: usize) {
+        if stmt.redirects.is_empty() || self.state.mark() == mark {
+            return;
+        }
+        let delta = self.state.rollback(mark);
+        let fails = stmt.redirects.iter().map(|r| self.fails(r)).max().unwrap_or(Fails::Never);
+        let (sure, open): (Delta, Delta) = delta.into_iter().partition(|(key, _)| match fails {
+            Fails::Never => true,
+            // As with `cd x &&`; and what the text says nothing else of is believed.
+            Fails::Hardly => *key == Key::Cwd || self.state.get(key).is_none(),
+            Fails::Perhaps => false,
+        });
+        for (key, held) in sure {
+            self.state.set(key, held);
+        }
+        if !open.is_empty() {
+            self.state.join(vec![open, Delta::new()]);
+        }
+    }
+
+    fn fails(&mut self, redirect: &Redirect) -> Fails {
+        let RedirectTarget::Word(word) = &redirect.target else { return Fails::Never };
+        if redirect.kind == RedirectKind::HereString {
+            return Fails::Never;
+        }
+        let dup = matches!(redirect.kind, RedirectKind::DupOutput | RedirectKind::DupInput);
+        let value = self.quietly(|w| w.expand_one(word, false));
+        match value.plain() {
+            _ if value.pipe => Fails::Never,
+            Some(text) if text.starts_with("/dev/") => Fails::Never,
+            Some(text) if dup && text.bytes().all(|b| b.is_ascii_digit() || b == b'-') => {
+                Fails::Never
+            }
+            Some(text) if !text.is_empty() && !self.several => Fails::Hardly,
+            _ => Fails::Perhaps,
         }
     }
 

@@ -106,6 +106,11 @@ impl Walker<'_> {
                 if let Some(text) = self.disguised(span) {
                     return self.apart(&text, span);
                 }
+                let raw = self.slice(span);
+                if raw.contains("<(") && raw.contains('"') {
+                    // Its end, and so what it is, the parser gets wrong.
+                    self.unseen("arithmetic that may be a subshell", self.range(span));
+                }
                 self.arithmetic(expression_ast.as_deref(), Some(expression_word_ast), span);
             }
             WordPart::Parameter(parameter) => self.visit_parameter(parameter, span),

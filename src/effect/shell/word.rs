@@ -12,7 +12,7 @@ use shuck_ast::{
 };
 
 use super::brace::braces;
-use super::doubt::vanishes;
+use super::doubt::{is_list, vanishes};
 use super::group::groups;
 use super::literal::literal;
 use super::{Feed, Walker};
@@ -117,7 +117,19 @@ impl Walker<'_> {
                 out.push(Atom::blank(false));
                 continue;
             }
+            // The parser ends a part within an escape: `{a,b}\$`.
+            let cut = matches!(part.kind, WordPart::Literal(_)) && i + 1 < parts.len();
+            if quote == Quote::Bare && cut && super::nested::continues(self.slice(part.span)) {
+                return vec![Atom::blank(false)];
+            }
+            let from = out.len();
             self.part(part, quote, &mut out);
+            let open = |a: &Atom| matches!(a, Atom::Ch(_, Quote::Pattern) | Atom::Unknown(_));
+            // `x"$@"y`: only the first word has the x, and only the last the y. Which is it?
+            if parts.len() > 1 && is_list(part) && out[from..].iter().any(open) {
+                out.truncate(from);
+                out.push(Atom::blank(false));
+            }
             if out.len() > limits::WORD {
                 return vec![Atom::blank(false)];
             }
@@ -131,6 +143,10 @@ impl Walker<'_> {
             // Inside `$(...)` the parser keeps a copy of the text as it is written.
             WordPart::Literal(LiteralText::Owned(text)) if &**text == self.slice(part.span) => {
                 literal(text, quote, out)
+            }
+            // Of what stands behind braces it takes some escapes and leaves others.
+            WordPart::Literal(LiteralText::Owned(text)) if text.contains('\\') => {
+                self.cooked(self.slice(part.span), text, quote, out)
             }
             WordPart::Literal(LiteralText::Owned(text)) => {
                 out.extend(text.chars().map(|c| atom(c, quote)));

@@ -96,6 +96,13 @@ impl Walker<'_> {
                 args.iter().filter(|arg| !arg.start().starts_with('-')).count() > 1
             }
             "hash" => args.iter().any(|arg| arg.start().contains('=')),
+            // `set -A x a b` fills an array, `set -y` splits words.
+            "set" => args.iter().any(|arg| {
+                let of_bash = |c: char| "abefhkmnoptuvxBCEHPT-".contains(c);
+                let text = arg.start();
+                text.len() > 1
+                    && text.strip_prefix(['-', '+']).is_some_and(|rest| !rest.chars().all(of_bash))
+            }),
             _ => CHANGING.contains(&name),
         };
         if changes {

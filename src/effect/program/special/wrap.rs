@@ -318,6 +318,13 @@ pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emit
         |v: &Value| v.text.is_none() && matches!(v.by, Printer::File | Printer::Settings);
     while values.len() > 1 && settings(&values[0]) && values[1..].iter().any(|v| v.text.is_some()) {
         let value = values.remove(0);
+        // Of `a=$b` the second word is the program.
+        if value.outline.as_ref().is_some_and(|text| text.contains('=')) {
+            let own = out.command.take();
+            out.push(Word::Read, Grade::Unknown, Source::Program, value.span.clone());
+            out.command = own;
+            out.note("a value that may be several words");
+        }
         out.push(Word::Code, Grade::Certain, Source::Program, value.span);
     }
     for option in &call.parsed.options {

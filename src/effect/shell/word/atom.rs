@@ -25,6 +25,8 @@ pub struct Blank {
     pub one: bool,
     /// Holds no slash and is not `..`: a name, a number, a date.
     pub name: bool,
+    /// It was expanded without quotes, so it may be several words; most of the time it is one.
+    pub splits: bool,
     /// Who prints it.
     pub by: Printer,
 }
@@ -47,12 +49,12 @@ pub enum Atom {
 impl Atom {
     /// Unknown text that no command prints; `one` = surely one word.
     pub const fn blank(one: bool) -> Atom {
-        Atom::Unknown(Blank { one, name: false, by: Printer::Nobody })
+        Atom::Unknown(Blank { one, name: false, splits: false, by: Printer::Nobody })
     }
 
     /// An unknown name: one word without a slash.
     pub const fn name() -> Atom {
-        Atom::Unknown(Blank { one: true, name: true, by: Printer::Nobody })
+        Atom::Unknown(Blank { one: true, name: true, splits: false, by: Printer::Nobody })
     }
 }
 
@@ -77,13 +79,18 @@ pub fn atoms_of(value: &Value) -> Vec<Atom> {
         (Some(text), _) => quoted(text),
         (None, Some(prefix)) => {
             let mut atoms = quoted(prefix);
-            atoms.push(Atom::Unknown(Blank { one: true, name: value.name, by: value.by }));
+            atoms.push(Atom::Unknown(Blank {
+                one: true,
+                name: value.name,
+                splits: false,
+                by: value.by,
+            }));
             atoms
         }
         (None, None) if value.pipe => vec![Atom::Pipe(value.feed)],
         (None, None) => {
             let name = value.name;
-            vec![Atom::Unknown(Blank { one: name || value.one, name, by: value.by })]
+            vec![Atom::Unknown(Blank { one: name || value.one, name, splits: false, by: value.by })]
         }
     }
 }
@@ -96,7 +103,11 @@ pub fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
         Atom::Ch(c, Quote::Pattern) => Atom::Ch(*c, Quote::Pattern),
         Atom::Ch(c, _) if inside => Atom::Ch(*c, Quote::Quoted),
         Atom::Ch(c, _) => Atom::Ch(*c, Quote::Expanded),
-        Atom::Unknown(blank) => Atom::Unknown(Blank { one: blank.one || inside, ..*blank }),
+        Atom::Unknown(blank) => Atom::Unknown(Blank {
+            one: blank.one || inside,
+            splits: !inside && !blank.name,
+            ..*blank
+        }),
         other => *other,
     }));
 }
@@ -148,7 +159,7 @@ fn numbers(atoms: &[Atom]) -> Option<String> {
 pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
     let special = |c: char| matches!(c, '*' | '?' | '[');
     let (mut glob, mut escaped, mut bracket) = (false, false, false);
-    let (mut unknown, mut one) = (false, true);
+    let (mut unknown, mut one, mut splits) = (false, true, false);
     let mut by = Printer::Nobody;
     let mut pipe = None;
     for atom in atoms {
@@ -163,6 +174,7 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
             Atom::Unknown(blank) => {
                 unknown = true;
                 one &= blank.one;
+                splits |= blank.splits;
                 by = by.max(blank.by);
             }
             Atom::Pipe(at) => pipe = Some(*at),
@@ -212,6 +224,7 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
         prefix,
         name,
         one: one && !glob,
+        splits,
         outline,
         fed: by == Printer::Stranger,
         by,
