@@ -148,7 +148,11 @@ impl Walker<'_> {
         }
         let inside = || parts[..at].iter().any(|p| literal(p) && text(p).contains('{'));
         let open = || !parts.last().is_some_and(|p| literal(p) && text(p).ends_with('}'));
-        text(next).starts_with('{') || text(next).starts_with(['}', ',']) && inside() && open()
+        // `{a,$x}{b,c}`: the name goes on behind the brace.
+        let on = || text(next).trim_end_matches('}').contains('}');
+        let on = || on() || text(next).starts_with("}{");
+        text(next).starts_with('{')
+            || text(next).starts_with(['}', ',']) && inside() && (open() || on())
     }
 }
 

@@ -103,11 +103,16 @@ impl Walker<'_> {
                 self.feed = outer;
             }
             WordPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
+                let raw = self.slice(span);
+                // Tried as arithmetic first, where quotes keep nothing from running.
+                if raw.contains('\'') && raw.get(1..).is_some_and(|raw| raw.contains("$(")) {
+                    self.unseen("arithmetic with a quoted command", self.range(span));
+                }
                 if let Some(text) = self.disguised(span) {
                     return self.apart(&text, span);
                 }
                 let raw = self.slice(span);
-                if raw.contains("<(") && raw.contains('"') {
+                if (raw.contains("<(") || raw.contains(">(")) && raw.contains('"') {
                     // Its end, and so what it is, the parser gets wrong.
                     self.unseen("arithmetic that may be a subshell", self.range(span));
                 }

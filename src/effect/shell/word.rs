@@ -124,6 +124,11 @@ impl Walker<'_> {
             }
             let from = out.len();
             self.part(part, quote, &mut out);
+            // `"$@"~/x`: no word begins with that tilde.
+            let tilde = |next: &WordPartNode| self.slice(next.span).starts_with('~');
+            if i == 0 && out.is_empty() && parts.get(1).is_some_and(tilde) {
+                out.push(Atom::Empty);
+            }
             let open = |a: &Atom| matches!(a, Atom::Ch(_, Quote::Pattern) | Atom::Unknown(_));
             // `x"$@"y`: only the first word has the x, and only the last the y. Which is it?
             if parts.len() > 1 && is_list(part) && out[from..].iter().any(open) {
