@@ -112,7 +112,8 @@ impl Walker<'_> {
                     return self.apart(&text, span);
                 }
                 let raw = self.slice(span);
-                if (raw.contains("<(") || raw.contains(">(")) && raw.contains('"') {
+                let runs = raw.contains("<(") || raw.contains(">(");
+                if raw.contains(';') || runs && raw.contains('"') {
                     // Its end, and so what it is, the parser gets wrong.
                     self.unseen("arithmetic that may be a subshell", self.range(span));
                 }
