@@ -161,7 +161,7 @@ fn is_start(bytes: &[u8], at: usize) -> bool {
     let hex = |from: usize| bytes[from..at].iter().all(u8::is_ascii_hexdigit);
     match &bytes[..at] {
         [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
-        [.., b'\\', b'u', _, _, _, _] => hex(at - 4),
+        [.., b'\\', b'u', _, _, _, _] if hex(at - 4) => true,
         [.., b'%', _, _] if hex(at - 2) => true,
         [.., last] => !is_word(*last),
         [] => true,

@@ -16,11 +16,13 @@ mod evaluate;
 pub mod fault;
 mod files;
 mod group;
+mod heredoc;
 mod input;
 mod items;
 mod list;
 pub(in crate::effect) mod listing;
 mod literal;
+mod marks;
 mod nested;
 mod parameter;
 mod pattern;
@@ -319,6 +321,7 @@ impl Walker<'_> {
             }
         }
         let before = std::mem::replace(&mut self.source, Rc::from(text));
+        self.doubt_rest(&result.file.body);
         self.seq(&result.file.body);
         if !result.is_ok() {
             let at = result.diagnostics.first().map_or(0, |d| d.span.start.offset());

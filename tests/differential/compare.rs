@@ -22,7 +22,8 @@ pub fn untold(shell: Shell, analysis: &Analysis) -> bool {
         effect.command.is_none_or(|at| {
             let operand = |arg: &Arg| arg.text.is_none() && arg.span == effect.span;
             !analysis.commands[at].args.iter().any(operand)
-                && analysis.commands.iter().any(|c| c.parent == Some(at))
+                && (analysis.commands[at].name == "eval"
+                    || analysis.commands.iter().any(|c| c.parent == Some(at)))
         })
     };
     analysis.notes.iter().any(|why| shell == Shell::Zsh || !why.contains("zsh"))
@@ -190,30 +191,47 @@ fn squeezed(glob: &str) -> String {
     text
 }
 
-/// Does a glob fit, or is it what stays of it where it fits nothing?
+/// Does a glob fit, or is it what stays of it where it fits nothing? A class that is written stays as it is, while a
+/// number, and what a variable holds, stands for itself.
 fn fits(pattern: &str, text: &str) -> bool {
-    let mut literal = String::new();
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        literal.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
-    }
-    let raw = pattern;
-    let pattern =
-        &pattern.replace("[[:alpha:]]", "[a-zA-Z]").replace('{', "\\{").replace('}', "\\}");
-    // A number stands where the analysis wrote this; the rest may be text.
-    let number = |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_digit()).to_string();
-    if let Some((before, after)) = literal.split_once("[-0-9]*")
-        && text.strip_prefix(before).is_some_and(|rest| number(rest) == after)
-    {
-        return true;
-    }
+    let literal: String = unescaped(pattern).collect();
     literal == text
-        || raw == text
-        || globset::GlobBuilder::new(pattern)
-            .literal_separator(true)
-            .backslash_escape(true)
-            .build()
-            .is_ok_and(|g| g.compile_matcher().is_match(text))
+        || pattern == text
+        || classes(pattern).iter().any(|pattern| {
+            globset::GlobBuilder::new(pattern)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .is_ok_and(|g| g.compile_matcher().is_match(text))
+        })
+}
+
+fn unescaped(pattern: &str) -> impl Iterator<Item = char> + '_ {
+    let mut chars = pattern.chars();
+    std::iter::from_fn(move || match chars.next()? {
+        '\\' => Some(chars.next().unwrap_or('\\')),
+        c => Some(c),
+    })
+}
+
+/// The pattern as it is, and with every class but those of numbers taken for text.
+fn classes(pattern: &str) -> [String; 2] {
+    const NUMBER: &str = "[-0-9]*";
+    let whole = pattern.replace("[[:alpha:]]", "[a-zA-Z]").replace('{', "\\{").replace('}', "\\}");
+    let pieces = pattern.split(NUMBER).map(|piece| {
+        let mut text = String::new();
+        let mut chars = piece.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '\\' => text.extend([c, chars.next().unwrap_or(c)]),
+                '[' | ']' | '{' | '}' => text.extend(['\\', c]),
+                c => text.push(c),
+            }
+        }
+        text
+    });
+    let text = pieces.collect::<Vec<_>>().join(NUMBER);
+    [whole, text]
 }
 
 /// Is that word listed of the path in that field?

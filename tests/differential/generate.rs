@@ -2,6 +2,7 @@
 
 mod compound;
 mod nested;
+pub mod soup;
 mod stored;
 mod words;
 mod zsh;

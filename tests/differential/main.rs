@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use hookctl::effect::{Analysis, Place, shell};
 
-use generate::Generator;
+use generate::{Generator, soup};
 use jail::{Jail, Shell};
 
 fn analyse(line: &str) -> Analysis {
@@ -63,6 +63,42 @@ fn nothing_happens_in_zsh_that_is_not_told() {
         return;
     }
     compared(&mut jail, Shell::Zsh, number("DIFFERENTIAL_ZSH_LINES", 300));
+}
+
+/// Marks of a shell in any order: what runs is listed, or the line is not understood. Only lines of which the analysis
+/// says that nothing of the kind runs are tried.
+#[test]
+fn no_mark_of_a_shell_hides_what_runs() {
+    let Some(mut jail) = jail() else { return };
+    let (seed, lines) = (number("DIFFERENTIAL_SEED", 1), number("DIFFERENTIAL_SOUP", 4_000));
+    let mut shells = vec![Shell::Bash];
+    shells.extend(jail.zsh.then_some(Shell::Zsh));
+    let (mut tried, mut ran) = (0, 0);
+    let mut faults = Vec::new();
+    for index in 0..lines {
+        let line = soup::line(seed, index);
+        let analysis = analyse(&line);
+        let mut commands = analysis.commands.iter();
+        if !line.contains(soup::MARK) || commands.any(|c| c.name == "rm") {
+            continue;
+        }
+        for shell in &shells {
+            if compare::gives_up(&analysis) || compare::untold(*shell, &analysis) {
+                continue;
+            }
+            tried += 1;
+            jail.send(*shell, &line).unwrap_or_else(|e| panic!("{e} at {line:?}"));
+            let outcome = jail.receive().unwrap_or_else(|e| panic!("{e} at {line:?}"));
+            ran += usize::from(!outcome.records.is_empty());
+            let hidden = |r: &&jail::Record| r.kind == 'X' && r.fields[0].ends_with("/rm");
+            if let Some(record) = outcome.records.iter().find(hidden) {
+                faults.push(format!("{shell:?} {index}: {line:?}\n  -- ran {:?}", record.fields));
+            }
+        }
+    }
+    println!("seed {seed}: {lines} lines, {tried} tried, {ran} of them ran something");
+    faults.iter().take(number("DIFFERENTIAL_FAULTS", 40) as usize).for_each(|f| println!("{f}\n"));
+    assert!(faults.is_empty(), "{} lines ran what is not listed", faults.len());
 }
 
 /// So many lines of the seed in that shell.

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use shuck_ast::{
-    Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
+    Assignment, AssignmentValue, Command, DeclClause, DeclOperand, FunctionDef,
+    FunctionHeaderEntry, SimpleCommand, Stmt,
 };
 
 use super::state::{Function, Held, Key};
@@ -46,8 +47,13 @@ impl Walker<'_> {
         for assignment in simple.assignments.iter() {
             self.visit_assignment(assignment);
         }
+        if opens_subscript(self.slice(simple.name.span)) {
+            self.unseen("a subscript that may end elsewhere", self.range(simple.name.span));
+        }
+        self.doubt_literals(&simple.name);
         self.visit_word(&simple.name);
         for word in &simple.args {
+            self.doubt_literals(word);
             self.visit_word(word);
             self.zsh_group(word);
             self.goes_on(word, stmt);
@@ -249,6 +255,21 @@ impl Walker<'_> {
             fixed: self.fixed.clone(),
             defined: self.range(function.span),
         };
+        let text = self.slice(function.span).to_string();
+        let header = function.header.entries.first().map(|entry| entry.word.span.start.offset());
+        let before =
+            header.and_then(|at| text.get(..at.checked_sub(function.span.start.offset())?));
+        let named = |entry: &FunctionHeaderEntry| {
+            !self.slice(entry.word.span).contains(['<', '>', '&', '[', '|', '(', '`', '"', '\''])
+        };
+        if !matches!(function.body.command, Command::Compound(_))
+            || !function.header.entries.iter().all(named)
+            || before.is_some_and(|before| before.contains('\n'))
+        {
+            // To bash it is a fault, to zsh a function of one command, or one without a name.
+            self.unseen("a function without braces", self.range(function.span));
+        }
+        self.doubt_heredocs_in(&function.body, &text);
         let mut any = false;
         let span = self.range(function.span);
         for entry in &function.header.entries {
@@ -600,4 +621,10 @@ fn lists_variables(name: &str, parsed: &options::Parsed) -> bool {
             }
             _ => false,
         }
+}
+
+/// `x[a`: a shell that sets an element takes what follows, up to the bracket, for its subscript.
+fn opens_subscript(raw: &str) -> bool {
+    let Some((name, rest)) = raw.split_once('[') else { return false };
+    super::parameter::is_name(name) && !rest.contains(']')
 }

@@ -32,6 +32,25 @@ impl Walker<'_> {
 }
 
 impl Walker<'_> {
+    /// No word of a shell holds these unless they are quoted.
+    pub(super) fn doubt_literals(&mut self, word: &Word) {
+        let marked = |part: &WordPartNode| {
+            let mut bytes = self.slice(part.span).bytes();
+            matches!(part.kind, WordPart::Literal(_))
+                && std::iter::from_fn(|| match bytes.next()? {
+                    b'\\' => bytes.next().map(|_| b'\\'),
+                    byte => Some(byte),
+                })
+                .any(|byte| matches!(byte, b'\n' | b';' | b'&'))
+        };
+        // `eval x=(a`: an array, or a fault.
+        let array = self.slice(word.span).ends_with('=')
+            && self.source[word.span.end.offset()..].starts_with('(');
+        if array || word.parts.iter().any(marked) {
+            self.unseen("a word that may end elsewhere", self.range(word.span));
+        }
+    }
+
     /// `declare x=({a b); cmd`: the brace takes all that is behind it, and the array is lost.
     pub(super) fn doubt_declaration(&mut self, decl: &DeclClause) {
         let ends = decl.operands.iter().map(|operand| match operand {
@@ -77,14 +96,33 @@ impl Walker<'_> {
         let missed = match self.source.get(from..end.saturating_sub(1)) {
             // Behind a heredoc's command stands its text.
             _ if raw.contains("<<") && !body.stmts.is_empty() => false,
-            Some(rest) if whole => rest
-                .lines()
-                .map(|line| line.trim_start_matches([' ', '\t', ';', '&', '\r', ')', '}']))
-                .any(|line| !line.is_empty() && !line.starts_with('#') && line != "\\"),
+            Some(rest) if whole => holds_more(rest),
             _ => body.stmts.is_empty(),
         };
         if missed && raw != "``" {
             self.unseen("a substitution that is not understood", self.range(span));
+        }
+    }
+
+    /// The parser may stop at a fault that a shell goes on behind, and tell none: what is left of the text.
+    pub(super) fn doubt_rest(&mut self, body: &StmtSeq) {
+        let ends = |stmt: &Stmt| {
+            let redirects = stmt.redirects.iter().map(|r| r.span.end.offset());
+            redirects.chain([stmt.span.end.offset()]).max().unwrap_or_default()
+        };
+        let starts = body.stmts.iter().skip(1).map(|next| next.span.start.offset());
+        let starts = starts.chain([self.source.len()]);
+        let mut missed = body.stmts.is_empty() && holds_more(&self.source);
+        for (stmt, next) in body.stmts.iter().zip(starts) {
+            let between = self.source.get(ends(stmt)..next);
+            // Behind a heredoc's command stands its text.
+            let opens = |rest: &str| holds_more(&rest.replace(['(', '{', '!'], " "));
+            missed |= between.is_some_and(opens) && !self.slice(stmt.span).contains("<<");
+        }
+        // What is not arithmetic is walked again from its text.
+        if missed && !self.source.contains("$((") {
+            let span = self.fixed.clone().unwrap_or(0..self.source.len());
+            self.unseen("a part that is not understood", span);
         }
     }
 
@@ -154,6 +192,13 @@ impl Walker<'_> {
         text(next).starts_with('{')
             || text(next).starts_with(['}', ',']) && inside() && (open() || on())
     }
+}
+
+/// Is there more in it than marks and comments?
+fn holds_more(rest: &str) -> bool {
+    rest.lines()
+        .map(|line| line.trim_start_matches([' ', '\t', ';', '&', '\r', ')', '}']))
+        .any(|line| !line.is_empty() && !line.starts_with('#') && line != "\\")
 }
 
 /// Do the parts of a double-quoted string stand where their places say?

@@ -7,6 +7,7 @@ use shuck_ast::{
 };
 
 use super::doubt::side_by_side;
+use super::marks::has_bare;
 use super::state::{Delta, Held, Key};
 use super::word::number_var;
 use super::{Feed, Walker, assign};
@@ -425,6 +426,14 @@ impl Walker<'_> {
                     // Where the parser goes on behind it is not sure.
                     self.untold("subshells that begin like arithmetic", self.range(open));
                     return self.apart(&text, open);
+                }
+                let raw = self.slice(command.span);
+                let inner =
+                    raw.strip_prefix("((").and_then(|raw| raw.trim_end().strip_suffix("))"));
+                let read = command.expr_ast.is_some()
+                    || inner.is_some_and(|inner| inner.trim().is_empty());
+                if !read || inner.is_none_or(|inner| has_bare(inner, b";\n")) {
+                    self.unseen("arithmetic that may end elsewhere", self.range(command.span));
                 }
                 let before = self.substitutions;
                 if let Some(node) = &command.expr_ast {

@@ -141,7 +141,8 @@ impl Walker<'_> {
         match operator {
             'U' | 'L' | 'u' => cased(own, operator, out),
             'E' | 'P' if plain => out.extend(own),
-            'Q' if plain => {
+            // Of a name that is not set it is no word.
+            'Q' if plain && !own.is_empty() => {
                 let mark = if inside { Quote::Quoted } else { Quote::Expanded };
                 out.push(Atom::Ch('\'', mark));
                 out.extend(own);
@@ -433,7 +434,9 @@ impl Walker<'_> {
             | ParameterOp::ReplaceAll { pattern, replacement_word_ast, .. } => {
                 let all = matches!(operator, ParameterOp::ReplaceAll { .. });
                 let pattern = self.plain_pattern(pattern);
-                let with = self.atoms(&replacement_word_ast.parts, Quote::Quoted);
+                let mark = if inside { Quote::Quoted } else { Quote::Bare };
+                let mut with = Vec::new();
+                expanded_keep(&self.atoms(&replacement_word_ast.parts, mark), inside, &mut with);
                 let most = |p: &String| {
                     if p.contains('*') { limits::REPLACED } else { limits::REPLACED_TEXT }
                 };

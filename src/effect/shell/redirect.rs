@@ -2,8 +2,10 @@
 
 use shuck_ast::{Command, Redirect, RedirectKind, RedirectTarget, Stmt, Word};
 
+use super::marks::has_bare;
 use super::state::{Delta, Key};
 use super::{Feed, Walker};
+use crate::effect::path::{join, normalise};
 use crate::effect::value::{Printer, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word as Kind, windows};
 
@@ -29,14 +31,14 @@ impl Walker<'_> {
             match (redirect.kind, &redirect.target) {
                 (_, RedirectTarget::Heredoc(heredoc)) => {
                     let text = self.quietly(|w| w.heredoc(&heredoc.body));
-                    // The text of one world is not that of the others.
-                    let text = text.filter(|_| !self.several);
+                    // The text of one world is not that of the others; zsh hands over what stood before as well.
+                    let text = text.filter(|_| !self.several && feed.is_none());
                     feed = Some(text.map_or(Feed::Stream(Printer::Stranger), Feed::Text));
                 }
                 (RedirectKind::HereString, RedirectTarget::Word(word)) => {
                     let value = self.quietly(|w| w.expand_one(word, true));
                     feed = Some(match value.sketch() {
-                        _ if self.several => Feed::Stream(Printer::Stranger),
+                        _ if self.several || feed.is_some() => Feed::Stream(Printer::Stranger),
                         Some(text) => Feed::Text(format!("{text}\n")),
                         None => Feed::Stream(value.by),
                     });
@@ -80,8 +82,16 @@ impl Walker<'_> {
     pub(super) fn visit_redirects(&mut self, stmt: &Stmt) {
         for redirect in stmt.redirects.iter() {
             match &redirect.target {
-                RedirectTarget::Word(word) => self.visit_word(word),
-                RedirectTarget::Heredoc(heredoc) => self.visit_heredoc(&heredoc.body),
+                RedirectTarget::Word(word) => {
+                    if has_bare(self.slice(word.span), b"\n;") {
+                        self.unseen("a word that may end elsewhere", self.range(word.span));
+                    }
+                    self.visit_word(word);
+                }
+                RedirectTarget::Heredoc(heredoc) => {
+                    self.doubt_heredoc(heredoc);
+                    self.visit_heredoc(&heredoc.body);
+                }
             }
         }
     }
@@ -120,9 +130,21 @@ impl Walker<'_> {
             Some(text) if dup && text.bytes().all(|b| b.is_ascii_digit() || b == b'-') => {
                 Fails::Never
             }
-            Some(text) if !text.is_empty() && !self.several => Fails::Hardly,
+            Some(text) if !text.is_empty() && !self.several && !self.is_directory(text) => {
+                Fails::Hardly
+            }
             _ => Fails::Perhaps,
         }
+    }
+
+    /// Is there a directory, which nothing can be written to?
+    fn is_directory(&mut self, text: &str) -> bool {
+        let Some(cwd) = self.cwd() else { return false };
+        let path = normalise(&join(&cwd, text));
+        let place = self.out.place;
+        text.ends_with('/')
+            || [&cwd, &place.home, &place.project].contains(&&path)
+            || self.out.resolver.is_dir(&path)
     }
 
     /// The effects of the redirections themselves.
@@ -206,8 +228,12 @@ impl Walker<'_> {
         {
             self.untold("numbers that zsh takes for a pattern", value.span.clone());
         }
-        if dup && value.text.is_none() && self.slice(word.span).contains('\\') {
-            self.out.unknown("a word behind >& that expands again", value.span.clone());
+        if dup && writes && value.text.is_none() {
+            let why = "a word behind >& that expands again";
+            match self.slice(word.span).contains('\\') {
+                true => self.out.unknown(why, value.span.clone()),
+                false => self.untold(why, value.span.clone()),
+            }
         }
         self.redirect(value, reads, writes, dup);
         // As Windows reads it: `echo x > C:\x`.

@@ -7,6 +7,7 @@ use shuck_ast::{
 };
 
 use super::group::groups;
+use super::marks::has_bare;
 use super::word::{Atom, Quote};
 use super::{Feed, Walker};
 use crate::effect::value::{Printer, Value};
@@ -77,6 +78,11 @@ impl Walker<'_> {
             WordPart::Literal(_) if substitutes(self.slice(span)) => {
                 self.unseen("a substitution nested too deep", self.range(span));
             }
+            WordPart::Variable(name)
+                if name.as_str() == "OLDPWD" && self.state.flag(&super::Key::Astray) =>
+            {
+                self.untold("a directory that `cd` may not have left", self.range(span));
+            }
             WordPart::Literal(_)
             | WordPart::SingleQuoted { .. }
             | WordPart::Variable(_)
@@ -113,7 +119,8 @@ impl Walker<'_> {
                 }
                 let raw = self.slice(span);
                 let runs = raw.contains("<(") || raw.contains(">(");
-                if raw.contains(';') || runs && raw.contains('"') {
+                let lines = raw.contains('\n') && expression_ast.is_none();
+                if raw.contains(';') || lines || runs && raw.contains('"') {
                     // Its end, and so what it is, the parser gets wrong.
                     self.unseen("arithmetic that may be a subshell", self.range(span));
                 }
@@ -256,6 +263,10 @@ impl Walker<'_> {
     /// Walks what a subscript runs.
     pub fn visit_reference(&mut self, reference: &VarRef) {
         if let Some(subscript) = &reference.subscript {
+            let raw = self.slice(reference.span);
+            if raw.split_once('[').is_none_or(|(_, rest)| has_bare(rest, b" \t\n\r;&|<>#()")) {
+                self.unseen("a subscript that may end elsewhere", self.range(reference.span));
+            }
             self.special_element(reference.name.as_str(), self.range(reference.span));
             self.visit_subscript(subscript);
         }
@@ -284,7 +295,12 @@ impl Walker<'_> {
     pub fn visit_assignment(&mut self, assignment: &Assignment) {
         self.visit_reference(&assignment.target);
         match &assignment.value {
-            AssignmentValue::Scalar(word) => self.visit_word(word),
+            AssignmentValue::Scalar(word) => {
+                if self.source[word.span.start.offset()..].starts_with('(') {
+                    self.unseen("an array that may end elsewhere", self.range(assignment.span));
+                }
+                self.visit_word(word);
+            }
             AssignmentValue::Compound(array) => {
                 self.doubt_end(array, assignment.span);
                 for element in &array.elements {
@@ -305,6 +321,14 @@ impl Walker<'_> {
 
     /// `x=(>({a)); cmd }`: inside of the substitution the brace takes what stands behind the array.
     fn doubt_end(&mut self, array: &ArrayExpr, span: Span) {
+        let raw = self.slice(span);
+        let inner = raw.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+        let next = self.source.as_bytes().get(span.end.offset());
+        let inner = inner.filter(|_| next.is_none_or(|next| b" \t\r\n;&|)<>`}".contains(next)));
+        if inner.is_none_or(|inner| has_bare(inner, b";&|<>()")) {
+            // The parser takes what follows for the array's, where a shell tells a fault and goes on in the next line.
+            return self.unseen("an array that may end elsewhere", self.range(span));
+        }
         let ends = array.elements.iter().map(|element| match element {
             ArrayElem::Sequential(word) => word.span.end.offset(),
             ArrayElem::Keyed { value, .. } | ArrayElem::KeyedAppend { value, .. } => {

@@ -1,0 +1,104 @@
+//! A second, small reader of quotes, substitutions and comments, to see where a shell finds the marks of its grammar. It
+//! is asked where the parser is known to go on past a fault that a shell stops at.
+
+/// Where a byte stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Where a mark has its meaning.
+    Bare,
+    /// In a string.
+    Quoted,
+    /// In `$(...)`, `<(...)`, `${...}` or backticks.
+    Substituted,
+}
+
+/// The bytes of a text with their places; without those of comments and escaped ones.
+pub struct Marks<'t> {
+    text: &'t str,
+    at: usize,
+    /// What closes what is open.
+    open: Vec<u8>,
+    /// The innermost string is `$'...'`, where a backslash escapes.
+    ansi: bool,
+    /// A `$'` or a comment in a substitution: what closes it is not sure.
+    unsure: bool,
+}
+
+/// From that place on.
+pub fn marks(text: &str, at: usize) -> Marks<'_> {
+    Marks { text, at, open: Vec::new(), ansi: false, unsure: false }
+}
+
+/// Does one of these bytes stand bare in the text, or is something left open?
+pub fn has_bare(text: &str, wanted: &[u8]) -> bool {
+    let mut marks = marks(text, 0);
+    let found =
+        marks.by_ref().any(|(_, byte, place)| place == Place::Bare && wanted.contains(&byte));
+    found || !marks.closed()
+}
+
+impl Marks<'_> {
+    /// Is all closed that was opened so far?
+    pub fn closed(&self) -> bool {
+        self.open.is_empty() && !self.unsure
+    }
+
+    fn place(&self) -> Place {
+        match self.open.iter().all(|close| matches!(close, b'"' | b'\'')) {
+            _ if self.open.is_empty() => Place::Bare,
+            true => Place::Quoted,
+            false => Place::Substituted,
+        }
+    }
+}
+
+impl Iterator for Marks<'_> {
+    type Item = (usize, u8, Place);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let bytes = self.text.as_bytes();
+        loop {
+            let place = self.place();
+            let (at, byte) = (self.at, *bytes.get(self.at)?);
+            let top = self.open.last().copied();
+            let before = at.checked_sub(1).map_or(b' ', |at| bytes[at]);
+            self.at += 1;
+            let comment = byte == b'#' && top != Some(b'"') && b" \t\n;&|()".contains(&before);
+            match byte {
+                b'\\' if top != Some(b'\'') || self.ansi => {
+                    self.at += 1;
+                    continue;
+                }
+                close if top == Some(close) => {
+                    self.ansi = false;
+                    self.open.pop();
+                }
+                _ if top == Some(b'\'') => {}
+                b'\'' if top != Some(b'"') => {
+                    self.ansi = before == b'$';
+                    self.unsure |= self.ansi && !self.open.is_empty();
+                    self.open.push(b'\'');
+                }
+                b'"' | b'`' => self.open.push(byte),
+                b'(' if matches!(before, b'$' | b'<' | b'>') || top == Some(b')') => {
+                    self.open.push(b')');
+                    return Some((at, byte, Place::Substituted));
+                }
+                b'{' if before == b'$' => {
+                    self.open.push(b'}');
+                    return Some((at, byte, Place::Substituted));
+                }
+                b'<' | b'>' if place == Place::Bare && bytes.get(self.at) == Some(&b'(') => {
+                    return Some((at, byte, Place::Substituted));
+                }
+                _ if comment => {
+                    self.unsure |= place != Place::Bare;
+                    self.at = self.text[at..].find('\n').map_or(self.text.len(), |len| at + len);
+                    continue;
+                }
+                _ => {}
+            }
+            return Some((at, byte, place));
+        }
+    }
+}
