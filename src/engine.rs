@@ -293,7 +293,7 @@ impl<'a> Case<'a> {
         if !rule.closed
             && rule.conditions.effect.contains(&Word::Read)
             && rule.conditions.command.is_empty()
-            && effects.iter().all(|effect| self.stands_for_itself(effect))
+            && effects.iter().all(|effect| self.runs(effect, SubCommand::stands_for_itself))
             && !autopilot::prints_secrets(self.analysis)
         {
             let spoils = |unless: &Conditions| !unless.speaks_of_effects() && unless.event(&s);
@@ -328,7 +328,10 @@ impl<'a> Case<'a> {
             if !limits::step(allows.len() * EFFECT) {
                 return false;
             }
-            if open && !prints && self.stands_for_itself(effect) {
+            // What a transparent program does is told by its other effects; a function is no program at all.
+            if open && !prints && self.runs(effect, SubCommand::stands_for_itself)
+                || self.runs(effect, SubCommand::is_told_function)
+            {
                 continue;
             }
             needed = true;
@@ -362,14 +365,11 @@ impl<'a> Case<'a> {
             && (needed || allows.iter().any(|allow| allow.whole || !allow.effects.is_empty()))
     }
 
-    /// A transparent execute: what it does is told by its other effects.
-    fn stands_for_itself(&self, effect: &Effect) -> bool {
+    /// A certain execute of a command that is so.
+    fn runs(&self, effect: &Effect, is: fn(&SubCommand) -> bool) -> bool {
         effect.word == Word::Execute
             && effect.grade == Grade::Certain
-            && effect
-                .command
-                .and_then(|at| self.analysis.commands.get(at))
-                .is_some_and(SubCommand::stands_for_itself)
+            && effect.command.and_then(|at| self.analysis.commands.get(at)).is_some_and(is)
     }
 
     /// Could one of these rules speak of the effect, or of what really lies below its directory?

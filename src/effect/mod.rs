@@ -306,6 +306,11 @@ impl SubCommand {
     pub fn stands_for_itself(&self) -> bool {
         self.transparent || self.neutral_wrapper && self.genuine
     }
+
+    /// Is it a function of the call, whose body has told all that it does?
+    pub fn is_told_function(&self) -> bool {
+        self.transparent && !self.genuine && self.file.is_none()
+    }
 }
 
 /// Everything a call would do.

@@ -400,6 +400,9 @@ impl Walker<'_> {
         }
         self.out.push(Word::Execute, Grade::Certain, Source::Program, word.span.clone());
         if let Some((list, sure)) = function {
+            // Its body tells all that the call does, unless an alias or a path is in between.
+            self.out.analysis.commands[index].transparent =
+                sure && alias.is_none() && !tainted && !marked;
             for one in list {
                 self.function(&name, &one, words, index, &span);
             }
