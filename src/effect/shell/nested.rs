@@ -67,6 +67,10 @@ impl Walker<'_> {
                     self.items_as_text(made, false, index);
                 }
                 let batches = if feeds { self.batches(words, index) } else { vec![words] };
+                let items = batches.iter().filter_map(|words| words.last()).filter(|_| feeds);
+                if items.into_iter().any(|item| item.text.is_none() && item.prefix.is_none()) {
+                    self.out.note("items known only at run time");
+                }
                 // Rows of wrappers hand on all the words that are left.
                 self.steps += batches.iter().map(Vec::len).sum::<usize>() / 4;
                 let mut up = 0;
