@@ -19,7 +19,7 @@ pub fn named(target: &Target) -> Option<Vec<Target>> {
     let rest = &lexical[first..];
     if !resolved.ends_with(rest)
         || path::has_glob(&resolved[..resolved.len() - rest.len()].join("/"))
-        || rest.contains(&"**")
+        || rest.last() == Some(&"**")
     {
         return None;
     }
@@ -29,7 +29,9 @@ pub fn named(target: &Target) -> Option<Vec<Target>> {
         let mut next = Vec::new();
         for (lexical, resolved) in &found {
             let below = |name: &str| (format!("{lexical}/{name}"), format!("{resolved}/{name}"));
-            if path::has_glob(part) {
+            if *part == "**" {
+                next.extend(directories(lexical, resolved)?);
+            } else if path::has_glob(part) {
                 next.extend(matching(resolved, part)?.iter().map(|name| below(name)));
             } else if !limits::look() {
                 return None;
@@ -48,6 +50,28 @@ pub fn named(target: &Target) -> Option<Vec<Target>> {
         extent: Extent::Exact,
     };
     Some(found.iter().map(exact).collect())
+}
+
+/// The directory and all below it that are not hidden, as `**/` means them; None where a link leads to one.
+fn directories(lexical: &str, resolved: &str) -> Option<Vec<(String, String)>> {
+    let mut found = vec![(lexical.to_string(), resolved.to_string())];
+    let mut at = 0;
+    while let Some((lexical, resolved)) = found.get(at).cloned() {
+        for name in matching(&resolved, "*")? {
+            let path = format!("{resolved}/{name}");
+            let meta = fs::symlink_metadata(&path).ok()?;
+            if meta.is_dir() {
+                found.push((format!("{lexical}/{name}"), path));
+            } else if meta.is_symlink() && fs::metadata(&path).is_ok_and(|meta| meta.is_dir()) {
+                return None;
+            }
+        }
+        if found.len() > limits::GLOB_NAMES {
+            return None;
+        }
+        at += 1;
+    }
+    Some(found)
 }
 
 /// Is a path that was just made one that the glob names, or a directory that leads there?
@@ -166,6 +190,9 @@ mod tests {
         assert_eq!(names(named(&at("*.rs", Extent::Glob))), ["a.rs", "b.rs"]);
         assert_eq!(names(named(&at("*", Extent::Glob))), ["a.rs", "b.rs", "src"]);
         assert_eq!(names(named(&at(".e*", Extent::Glob))), [".env"]);
+        assert_eq!(names(named(&at("**/*.rs", Extent::Glob))), ["a.rs", "b.rs", "c.rs"]);
+        assert_eq!(names(named(&at("**/.git/x", Extent::Glob))), ["x"]);
+        assert_eq!(named(&at("**", Extent::Glob)), None);
         assert_eq!(named(&at("none/*", Extent::Glob)), None);
         assert_eq!(names(below(&at("src", Extent::Visible))), ["c.rs", "src"]);
         assert_eq!(names(below(&at("src", Extent::Tree))), [".git", "c.rs", "src", "x"]);
