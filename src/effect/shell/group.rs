@@ -30,10 +30,15 @@ pub fn groups(row: Vec<Atom>, runs: &mut Vec<String>) -> Vec<Atom> {
             Some(_) => '(',
             _ => return row,
         };
-        let text: String = inside
-            .iter()
-            .filter_map(|a| if let Atom::Ch(c, _) = a { Some(*c) } else { None })
-            .collect();
+        // What is known only at run time is one more file's name.
+        let mut text = String::new();
+        for atom in inside {
+            match atom {
+                Atom::Ch(letter, _) => text.push(*letter),
+                Atom::Unknown(_) => text.push_str("$REPLY"),
+                _ => {}
+            }
+        }
         if end + 1 == row.len()
             && matches!(kind, '*' | '?' | 'q')
             && let Some(command) = qualifier(&text)
