@@ -100,6 +100,10 @@ pub fn run(
         "git-contents" => contents(out, call, program, values, next),
         "git-config" => settings::config(out, call, values),
         "git-clone" => clone(out, values),
+        "git-fill" => {
+            let here = Value::known(".", call.span.clone());
+            filled(out, values.first().unwrap_or(&here));
+        }
         _ => return false,
     }
     true
@@ -426,6 +430,22 @@ fn narrowed(out: &mut Emitter, call: &Call) {
         && call.parsed.program.is_some_and(|row| row.complete)
         && command.options.iter().all(|option| option.harmless)
         && command.args.iter().all(|arg| arg.text.is_some());
+}
+
+/// A directory that git fills with what is its own already: inside of the project that is as little anybody's affair as a checkout.
+fn filled(out: &mut Emitter, value: &Value) {
+    let project = out.place.project.clone();
+    let inside = matches!(out.spot(value, Extent::Exact, false),
+    Spot::At(target) if [&target.lexical, &target.resolved].iter().all(|path| {
+        path.strip_prefix(&project).is_some_and(|rest| {
+            !rest.contains("/.") && (rest.is_empty() || rest.starts_with('/'))
+        })
+    }));
+    let extent = if inside { Extent::Exact } else { Extent::Tree };
+    out.path(Word::Write, value, extent, Grade::Certain, Source::Operand);
+    if inside {
+        out.path(Word::Write, value, Extent::Tree, Grade::Possible, Source::Program);
+    }
 }
 
 /// clone and submodule add: where from, and which directory is written.

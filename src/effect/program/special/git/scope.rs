@@ -23,6 +23,7 @@ const BELOW: &[(&str, &[&str])] = &[
     ("remote", &["add", "set-url", "remove", "rm", "rename", "set-head", "set-branches"]),
     ("submodule", &["add", "foreach", "set-url", "set-branch"]),
     ("maintenance", &["register", "unregister", "start", "stop"]),
+    ("lfs", &["install", "uninstall", "update"]),
 ];
 /// Beginnings of keys that say where git goes, what it sends there and what it believes.
 const LEADS: &[&str] = &[
@@ -41,6 +42,13 @@ const LEADS: &[&str] = &[
     "safe.",
     "transfer.",
     "receive.",
+    "bundle.",
+    "imap.",
+    "instaweb.",
+    "maintenance.",
+    "sendemail.",
+    "svn-remote.",
+    "trace2.",
 ];
 /// What git merges with itself; any other strategy is a program.
 const STRATEGIES: &[&str] = &["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
@@ -90,14 +98,15 @@ pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
         let verb = matches!(second, "set" | "unset");
         let key = 1 + usize::from(verb);
         let own = &out.analysis.effects[from..];
-        let writes = own.iter().any(|e| e.word == Word::Named("git.config"));
+        let has = |name| own.iter().any(|e| e.word == Word::Named(name));
+        let (writes, starts) = (has("git.config"), has("git.program"));
         whole = matches!(second, "edit" | "rename-section" | "remove-section")
             || ["--rename-section", "--remove-section"]
                 .iter()
                 .any(|name| call.parsed.option(name).is_some());
         if whole {
             named = usize::MAX;
-        } else if writes && leads(word(key)) {
+        } else if starts || writes && leads(word(key)) {
             named = key + 1;
         }
     }

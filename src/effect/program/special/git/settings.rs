@@ -60,6 +60,7 @@ const TAILS: &[&str] = &[
     "helper",
     "hook",
     "hookspath",
+    "httpd",
     "pager",
     "path",
     "process",
@@ -70,6 +71,7 @@ const TAILS: &[&str] = &[
     "smudge",
     "templatedir",
     "textconv",
+    "tunnel",
     "uploadpack",
     "vcs",
 ];
@@ -114,6 +116,10 @@ fn executes(key: &str, value: Option<&str>) -> bool {
     if tail == "helper" {
         // A plain name is git's own `git credential-NAME`.
         return !value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    }
+    if matches!(tail, "tool" | "guitool") {
+        // A name is looked for among git's own tools, a path is one from elsewhere.
+        return value.contains('/');
     }
     if key.starts_with("protocol.") {
         return !(key == "protocol.version" || key == "protocol.file.allow");
