@@ -95,7 +95,7 @@ fn tree(call: &Call) -> Extent {
 }
 
 /// A path or a glob as git reads it: with magic in front (`:(glob)`, `:/`), or as one to leave out.
-fn pathspec(out: &mut Emitter, value: &Value) {
+fn pathspec(out: &mut Emitter, call: &Call, value: &Value) {
     let text = value.start();
     let skip = match text.strip_prefix(':') {
         Some(rest) if rest.starts_with('(') => rest.find(')').map_or(text.len(), |at| at + 2),
@@ -113,10 +113,25 @@ fn pathspec(out: &mut Emitter, value: &Value) {
     out.path(Word::Read, &value, Extent::Tree, Grade::Certain, Source::Operand);
     // What a name is that begins with a sign of a glob says little.
     let last = split(value.start()).1;
-    if path::has_glob(value.start()) && !last.starts_with(['*', '?', '[']) {
-        let files = Value { glob: true, ..value };
+    let says = path::has_glob(value.start()) && !last.starts_with(['*', '?', '[']);
+    let folds = magic.contains("icase") || call.parsed.option("--icase-pathspecs").is_some();
+    let files = match &value.text {
+        Some(text) if folds && !text.contains('[') => Some(folded(text)),
+        text => text.clone().filter(|_| says),
+    };
+    if let Some(text) = files {
+        let files = Value { glob: true, text: Some(text), ..value };
         out.path(Word::Read, &files, Extent::Exact, Grade::Certain, Source::Operand);
     }
+}
+
+/// The same in any letter case, as a glob.
+fn folded(text: &str) -> String {
+    let both = |c: char| match c.is_ascii_alphabetic() {
+        true => format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase()),
+        false => c.to_string(),
+    };
+    text.chars().map(both).collect()
 }
 
 /// The effects of one value in one role.
@@ -131,8 +146,9 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
     let lists_arguments = matches!(kind, Role::Runs | Role::MaybePath | Role::MaybeRead)
         && value.start().starts_with('@')
         && call.parsed.program.is_some_and(|p| !p.complete);
-    if lists_arguments {
-        // Options that nobody sees stand in that file.
+    let from_stdin = kind == Role::Runs && matches!(value.plain(), Some("-" | "/dev/stdin"));
+    if lists_arguments || from_stdin {
+        // Options, or code, that nobody sees stand in that file.
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
     }
     match kind {
@@ -156,7 +172,7 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
         Role::ReadTree => {
             out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand)
         }
-        Role::Pathspec => pathspec(out, value),
+        Role::Pathspec => pathspec(out, call, value),
         Role::ReadVisible => {
             let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
             out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
