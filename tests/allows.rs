@@ -301,14 +301,6 @@ fn features(file: &File, wrong: &mut Wrong) {
     }
 }
 
-/// What is known to be wrong still: read, and judged only where `ALLOWS_OPEN` is set.
-fn open(path: &Path) -> datatest_stable::Result<()> {
-    match std::env::var_os("ALLOWS_OPEN") {
-        Some(_) => run(path),
-        None => Ok(toml::from_str::<File>(&fs::read_to_string(path)?).map(drop)?),
-    }
-}
-
 /// Powers of options: what runs, writes, sends, goes elsewhere or says so by an effect of its own. None for an option that an
 /// allow on the bare program means: it only reads, or is text.
 fn power(program: &Program, spec: &OptSpec) -> Option<&'static str> {
@@ -444,5 +436,4 @@ fn spelled_names(name: &str) -> Vec<String> {
 datatest_stable::harness! {
     { test = tables, root = "config/programs", pattern = r".*\.toml$" },
     { test = run, root = "tests/allows", pattern = r".*\.toml$" },
-    { test = open, root = "tests/allows_open", pattern = r".*\.toml$" },
 }

@@ -258,7 +258,7 @@ impl Walker<'_> {
             // A dump that is loaded is no program from who knows where.
             Feed::Stream(_) if matches!(lang, "sql" | "redis" | "mongo") => {
                 let word = Word::Named("database.write");
-                self.out.push(word, Grade::Possible, Source::Program, span);
+                self.out.push(word, Grade::Possible, Source::Code, span);
             }
             Feed::File(file) => match self.out.spot(&file, Extent::Exact, false) {
                 // `sh < /dev/null`
