@@ -113,6 +113,7 @@ fn meant(spec: &OptSpec, value: Option<&Value>) -> bool {
             (Role::MaybeRead, Some(Some(text))) if !looks_like_path(text) => true,
             _ if spec.marks & mark::CHANGES != 0 => false,
             (Role::Upload, _) | (Role::Body, Some(None)) => false,
+            (Role::Read, Some(Some(text))) if text.contains("://") => false,
             (Role::Body, Some(Some(text))) => body_file(text).is_none(),
             (Role::Source, Some(text)) => text.is_some_and(|text| !text.contains("://")),
             _ => true,

@@ -58,7 +58,7 @@ pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
     if matches!(call.name, "git" | "hub") {
         git::scope(out, call, from);
     }
-    if call.name == "npm" {
+    if matches!(call.name, "npm" | "pnpm" | "yarn") {
         packages::scope(out, call);
     }
 }

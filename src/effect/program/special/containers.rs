@@ -265,9 +265,10 @@ pub fn project(out: &mut Emitter, call: &Call) {
             return prints;
         }
         let named = option.is("--file") || option.is("--project-directory");
+        // `-` is nobody's file, `git@host:x` a repository.
         named
-            && value.plain() != Some("-")
-            && (value.start().contains("://")
+            && (value.plain() == Some("-")
+                || value.start().contains(':')
                 || !matches!(out.spot(value, Extent::Exact, false),
                     Spot::At(target) if below(&target.lexical, &[&project])))
     });

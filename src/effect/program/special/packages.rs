@@ -11,18 +11,22 @@ pub fn packages(out: &mut Emitter, call: &Call, program: &Program, values: &[Val
         out.push(Word::System, Grade::Certain, Source::Program, call.span.clone());
     }
     let editable = call.parsed.options.iter().filter(|o| o.name == "-e" || o.name == "--editable");
-    for value in values.iter().chain(editable.filter_map(|o| o.value.as_ref())) {
+    let editable = editable.filter_map(|o| o.value.as_ref());
+    for (at, value) in values.iter().chain(editable).enumerate() {
         let Some(text) = &value.text else { continue };
+        // A package that no registry has, an allow names.
+        let elsewhere = |out: &mut Emitter| names(out, call.parsed.subs + at + 1);
         // `name @ https://host/x.whl`, `git+ssh://host/x`, `name@git+https://host/x`.
-        let at = text
+        let url = text
             .find("://")
             .map(|at| text[..at].rfind(['@', ' ', '=']).map_or(0, |before| before + 1));
         let path = text.strip_prefix("file:").unwrap_or(text);
         let owner = text.split_once('/').filter(|(owner, name)| {
             !owner.is_empty() && !owner.starts_with(['@', '.', '~']) && !name.contains('/')
         });
-        if let Some(at) = at {
+        if let Some(at) = url {
             out.contact(&value.rest(at), false, Source::Operand);
+            elsewhere(out);
         } else if path.starts_with(['.', '/', '~']) || path.len() < text.len() {
             let path = path.split('[').next().unwrap_or(path).trim_end_matches("/...");
             let path = Value::known(path, value.span.clone());
@@ -30,6 +34,7 @@ pub fn packages(out: &mut Emitter, call: &Call, program: &Program, values: &[Val
         } else if text.starts_with("github:") || program.special_host(owner.is_some()) {
             let host = Value::known("github.com", value.span.clone());
             out.contact(&host, false, Source::Operand);
+            elsewhere(out);
         }
     }
 }
@@ -217,9 +222,12 @@ fn names(out: &mut Emitter, named: usize) {
     }
 }
 
-/// npm takes any beginning of a sub-command's name that is like no other: what has no row may be each.
+/// npm takes any beginning of a sub-command's name that is like no other: what has no row may be each. What changes an
+/// account or the registry, an allow names.
 pub fn scope(out: &mut Emitter, call: &Call) {
-    if call.parsed.subs == 0 && !call.parsed.operands.is_empty() {
+    let any = call.name == "npm" && call.parsed.subs == 0 && !call.parsed.operands.is_empty();
+    let abroad = |word: &Word| matches!(word, Word::Named(name) if name.starts_with("cloud."));
+    if any || call.parsed.program.is_some_and(|row| row.effects.iter().any(abroad)) {
         names(out, 1);
     }
 }
