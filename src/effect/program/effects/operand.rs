@@ -276,7 +276,8 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
 fn is_addressed(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, rest)| {
         scheme.len() > 1
-            && scheme.bytes().all(|b| b.is_ascii_alphabetic())
+            && (scheme.bytes().all(|b| b.is_ascii_alphabetic())
+                || scheme.contains('@') && !scheme.contains('/'))
             && !rest.starts_with(|c: char| c == ':' || c.is_ascii_digit())
     })
 }

@@ -269,6 +269,7 @@ pub fn project(out: &mut Emitter, call: &Call) {
         named
             && (value.plain() == Some("-")
                 || value.start().contains(':')
+                || value.start().starts_with("github.com/")
                 || !matches!(out.spot(value, Extent::Exact, false),
                     Spot::At(target) if below(&target.lexical, &[&project])))
     });

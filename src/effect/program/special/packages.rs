@@ -5,6 +5,9 @@ use super::super::table::{self, Program, mark};
 use crate::effect::value::{Emitter, Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 
+/// Beginnings of packages that are a repository of somebody's.
+const HOSTED: &[&str] = &["github:", "gitlab:", "bitbucket:", "gist:"];
+
 /// Packages by name are data; by URL they come from a host, by path they are read.
 pub fn packages(out: &mut Emitter, call: &Call, program: &Program, values: &[Value]) {
     if !program.complete && call.parsed.has(mark::SPARE) && !call.dry() {
@@ -31,7 +34,9 @@ pub fn packages(out: &mut Emitter, call: &Call, program: &Program, values: &[Val
             let path = path.split('[').next().unwrap_or(path).trim_end_matches("/...");
             let path = Value::known(path, value.span.clone());
             out.path(Word::Read, &path, Extent::Tree, Grade::Certain, Source::Operand);
-        } else if text.starts_with("github:") || program.special_host(owner.is_some()) {
+        } else if HOSTED.iter().any(|host| text.starts_with(host))
+            || program.special_host(owner.is_some())
+        {
             let host = Value::known("github.com", value.span.clone());
             out.contact(&host, false, Source::Operand);
             elsewhere(out);
@@ -172,9 +177,7 @@ pub fn fields(out: &mut Emitter, call: &Call, values: &[Value]) {
 /// A program that is named by its URL: it comes from that host, and runs.
 pub fn fetched(out: &mut Emitter, file: &Value) -> bool {
     let there = file.start().contains("://") && !file.start().starts_with("file:")
-        || ["github:", "gitlab:", "bitbucket:", "gist:"]
-            .iter()
-            .any(|s| file.start().starts_with(s));
+        || HOSTED.iter().any(|host| file.start().starts_with(host));
     if there {
         out.contact(file, false, Source::Operand);
         out.unknown("a program that is fetched runs", file.span.clone());
