@@ -65,7 +65,7 @@ fn a_human_is_asked_once_and_may_allow_what_a_rule_asks_about() {
 
 #[test]
 fn several_servers_are_asked_at_once_each_once_and_the_strictest_wins() {
-    let slow = |body: &str| Server::start(vec![Play::Slow(200, body.into())]);
+    let slow = |body: &str| Server::start(vec![Play::Slow(2_000, body.into())]);
     let (a, b) = (slow(r#"{"decision":"ask"}"#), slow(r#"{"decision":"deny","reason":"b"}"#));
     let config = format!(
         "[remote.a]\nurl = \"{}\"\nevents = \"PreToolUse\"\n[remote.b]\nurl = \"{}\"\n\
@@ -78,15 +78,14 @@ fn several_servers_are_asked_at_once_each_once_and_the_strictest_wins() {
     assert_eq!(verdict(&answer).0, "deny", "{answer}");
     assert_eq!((a.seen().len(), b.seen().len()), (1, 1));
     let apart = a.seen()[0].at.max(b.seen()[0].at) - a.seen()[0].at.min(b.seen()[0].at);
-    assert!(apart < Duration::from_millis(150), "{apart:?}");
+    assert!(apart < Duration::from_millis(1_800), "{apart:?}");
 }
 
 #[test]
 fn sx_11_two_registrations_ask_once() {
     let server =
         Server::start(vec![Play::Slow(300, r#"{"decision":"deny","reason":"once"}"#.into())]);
-    let home =
-        Home::new(&forward(&server.url, "").replace("timeout_ms = 400", "timeout_ms = 1200"));
+    let home = Home::new(&forward(&server.url, "").replace("400", "4000"));
     let children: Vec<_> = (0..2).map(|_| home.command(&["hook"]).spawn().unwrap()).collect();
     let payload = bash("ls").to_string();
     for output in children
@@ -295,20 +294,20 @@ fn nobody_listens_on_stderr() {
 /// A server is asked while commands of rules run, so that the slower of the two is the time of both.
 #[test]
 fn servers_and_commands_are_asked_at_the_same_time() {
-    let times = "timeout_ms = 4000\ndeadline_ms = 5000\nretry_count = 0\n";
+    let times = "timeout_ms = 8000\ndeadline_ms = 9000\nretry_count = 0\n";
     let deny = r#"{"decision":"deny","reason":"server"}"#;
-    let hook = "[rule.s]\ntool = \"Bash\"\nhook = \"sleep 1\"\n";
-    let when = "[rule.s]\ncommand = \"ls\"\nwhen = { run = \"sleep 1; false\" }\nask = \"x\"\n";
-    let run = "[rule.s]\ntool = \"Bash\"\nrun = \"sleep 1\"\ndeny = \"x\"\n";
+    let hook = "[rule.s]\ntool = \"Bash\"\nhook = \"sleep 2\"\n";
+    let when = "[rule.s]\ncommand = \"ls\"\nwhen = { run = \"sleep 2; false\" }\nask = \"x\"\n";
+    let run = "[rule.s]\ntool = \"Bash\"\nrun = \"sleep 2\"\ndeny = \"x\"\n";
     for rules in [hook, when, run] {
         for asked in ["events = \"*\"\n", "[rule.r]\ntool = \"Bash\"\nremote = \"x\"\n"] {
-            let server = Server::start(vec![Play::Slow(1_000, deny.into())]);
+            let server = Server::start(vec![Play::Slow(2_000, deny.into())]);
             let url = &server.url;
             let home = Home::new(&format!("[remote.x]\nurl = \"{url}\"\n{times}{asked}{rules}"));
             let start = Instant::now();
             assert_eq!(verdict(&home.hook(&bash("ls"))).0, "deny", "{rules}{asked}");
             let took = start.elapsed().as_millis();
-            assert!((1_000..1_800).contains(&took), "{took} ms: {rules}{asked}");
+            assert!((2_000..3_900).contains(&took), "{took} ms: {rules}{asked}");
             assert_eq!(server.seen().len(), 1, "{rules}{asked}");
         }
     }
@@ -326,9 +325,9 @@ fn servers_and_commands_are_asked_at_the_same_time() {
     std::thread::sleep(Duration::from_millis(200));
     assert!(server.seen().is_empty());
     // A machine is asked in vain where a script denies, and changes nothing about that.
-    let server = Server::start(vec![Play::Slow(1_500, r#"{"decision":"allow"}"#.into())]);
+    let server = Server::start(vec![Play::Slow(6_000, r#"{"decision":"allow"}"#.into())]);
     let vain = format!("[remote.x]\nurl = \"{}\"\n{times}events = \"*\"\n{no}", server.url);
     let start = Instant::now();
     assert_eq!(verdict(&Home::new(&vain).hook(&bash("ls"))).0, "deny");
-    assert!(start.elapsed().as_millis() < 1_200, "nobody waits for it");
+    assert!(start.elapsed().as_millis() < 5_000, "nobody waits for it");
 }

@@ -34,7 +34,7 @@ fn sx_17_status_tells_up_down_and_wrong_protocol() {
     let home = Home::new(&config.concat());
     let start = Instant::now();
     let report = report(&home);
-    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     let found = |name: &str| {
         let servers = report["servers"].as_array().unwrap();
         servers.iter().find(|server| server["name"] == *name).unwrap().clone()

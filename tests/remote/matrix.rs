@@ -335,7 +335,7 @@ fn hurts_nobody((what, at, requests, cause): &Fault) {
         assert_eq!(found.0, verb, "{what}, {setting}: {answer} {remote}");
         assert!(found.1.starts_with(reason), "{what}, {setting}: {answer}");
         assert!(took < Duration::from_millis(1400 + 1500), "{what}: {took:?}");
-        assert!(remote["ms"].as_u64().unwrap() <= 1450, "{what}: {remote}");
+        assert!(remote["ms"].as_u64().unwrap() <= 1400 + 600, "{what}: {remote}");
         assert_eq!(remote["attempts"], *requests, "{what}: {remote}");
         assert_eq!(
             (&remote["name"], &remote["outcome"]),
@@ -402,7 +402,7 @@ fn half_open_connections_end_in_time() {
         assert_eq!(server.connections(), 3);
         let at: Vec<Instant> = server.seen().iter().map(|one| one.at).collect();
         for two in at.windows(2) {
-            assert!(two[1] - two[0] < Duration::from_millis(430 + 500), "{at:?}");
+            assert!(two[1] - two[0] < Duration::from_millis(430 + 1500), "{at:?}");
         }
     }
 }
@@ -441,7 +441,7 @@ fn a_human_is_never_asked_twice() {
         let url = first.as_ref().map_or_else(Server::nobody, |first| first.url.clone());
         let config = format!(
             "[remote.x]\nurl = [\"{url}\", \"{}\"]\nevents = \"*\"\nhuman = true\nfail_open = false\n\
-             timeout_ms = 300\nretry_delay_ms = 10\n",
+             timeout_ms = 900\nretry_delay_ms = 10\n",
             next.url
         );
         let home = Home::new(&config);
@@ -457,7 +457,7 @@ fn a_human_is_never_asked_twice() {
         let ca = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/remote/tls/ca.pem");
         let config = format!(
             "[remote.x]\nurl = [\"{url}\", \"{}\"]\nevents = \"*\"\nhuman = true\nfail_open = false\n\
-             timeout_ms = 300\nretry_delay_ms = 10\nca = \"{ca}\"\n",
+             timeout_ms = 900\nretry_delay_ms = 10\nca = \"{ca}\"\n",
             next.url
         );
         let home = Home::new(&config);

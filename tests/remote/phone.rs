@@ -104,7 +104,7 @@ impl Phone {
 
     fn config(&self, more: &str) -> String {
         format!(
-            "[remote.x]\nurl = \"{}\"\ndialect = \"cdev\"\nevents = [\"PreToolUse\"]\ntimeout_ms = 900\ndeadline_ms = 2500\n{more}\n",
+            "[remote.x]\nurl = \"{}\"\ndialect = \"cdev\"\nevents = [\"PreToolUse\"]\ntimeout_ms = 1800\ndeadline_ms = 5000\n{more}\n",
             self.server.url
         )
     }
@@ -232,10 +232,10 @@ fn without_a_record_an_allow_for_the_session_is_a_question() {
 #[test]
 fn a_yes_for_the_session_holds_from_the_tap_and_no_longer() {
     let phone = Phone::new(&[Session("allow")]);
-    let home = phone.home("remember_s = 1");
+    let home = phone.home("remember_s = 4");
     assert_eq!(phone.verdict(&home, &call(1, "npm test")), is("allow", 1));
     assert_eq!(phone.verdict(&home, &call(2, "npm test")), is("allow", 0));
-    std::thread::sleep(Duration::from_millis(1_100));
+    std::thread::sleep(Duration::from_millis(4_100));
     // The server has not forgotten, and is not believed.
     assert_eq!(phone.verdict(&home, &call(3, "npm test")), is("allow", 1));
     assert_eq!(phone.verdict(&home, &call(4, "npm test")), is("allow", 0));
@@ -297,7 +297,7 @@ fn where_all_calls_pass_a_rule_asks_all_the_same() {
 fn one_answer_is_for_one_call() {
     let phone = Phone::new(&[Once("allow"), Once("deny")]);
     let config = phone.config("").replace("PreToolUse", "PermissionRequest");
-    let home = Home::new(&config.replace("timeout_ms = 900", "timeout_ms = 5000"));
+    let home = Home::new(&config.replace("timeout_ms = 1800", "timeout_ms = 5000"));
     let mut payload = bash(RM);
     payload["hook_event_name"] = "PermissionRequest".into();
     payload.as_object_mut().unwrap().remove("tool_use_id");
@@ -471,7 +471,7 @@ fn a_yes_to_one_is_no_yes_to_its_twin() {
     assert_eq!(phone.verdict(&home, &call(2, RM)), is("deny", 1));
     for answers in [[Once("allow"), Once("deny")], [Once("deny"), Session("allow")]] {
         let phone = Phone::new(&answers);
-        let config = phone.config("").replace("timeout_ms = 900", "timeout_ms = 5000");
+        let config = phone.config("").replace("timeout_ms = 1800", "timeout_ms = 5000");
         let home = Home::new(&config.replace("deadline_ms = 2500", "deadline_ms = 6000"));
         let children: Vec<_> = (0..2).map(|_| home.command(&["hook"]).spawn().unwrap()).collect();
         let asked = children.into_iter().enumerate().map(|(id, child)| {
@@ -523,7 +523,7 @@ fn the_reason_says_why_an_answer_is_not_believed() {
     let server = instant(session.clone());
     let config = |url: &str| {
         format!(
-            "[remote.x]\nurl = \"{url}\"\ndialect = \"cdev\"\nevents = [\"PreToolUse\"]\ntimeout_ms = 900\ndeadline_ms = 2500\n"
+            "[remote.x]\nurl = \"{url}\"\ndialect = \"cdev\"\nevents = [\"PreToolUse\"]\ntimeout_ms = 1800\ndeadline_ms = 5000\n"
         )
     };
     let begin =

@@ -52,7 +52,7 @@ fn faster_than_a_human_is_no_human() {
     for (ms, first, verb, questions) in [
         (0, yes(json!({})), "deny", 2),
         (4, yes(json!({})), "deny", 2),
-        (200, yes(json!({})), "deny", 2),
+        (100, yes(json!({})), "deny", 2),
         // Marked, however late it is, and whatever it holds for.
         (0, yes(memory.clone()), "deny", 2),
         (400, yes(memory.clone()), "deny", 2),

@@ -106,21 +106,21 @@ fn sx_07_a_command_that_fails_is_a_failure_of_its_server() {
 fn sx_07_no_command_outlives_the_deadline() {
     let server = Server::start(vec![ok("{}")]);
     for script in [
-        "(sleep 2; touch late) & sleep 30",
-        "trap '' TERM INT; while :; do sleep 1; touch late; done",
+        "(sleep 5; touch late) & sleep 30",
+        "trap '' TERM INT; while :; do sleep 4; touch late; done",
         "yes",
     ] {
         let more = format!("token_command = \"{script}\"\nfail_open = false\n");
         let home = Home::new(&forward(&server.url, &more).replace("1400", "500"));
         let start = Instant::now();
         assert_eq!(verdict(&home.hook(&bash("ls"))).0, "deny");
-        assert!(start.elapsed() < Duration::from_millis(500 + 1500), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_millis(500 + 3000), "{:?}", start.elapsed());
         let remote = home.remote();
         // The deadline, and what killing takes on a busy machine.
-        assert!(remote["ms"].as_u64().unwrap() <= 650, "{remote}");
+        assert!(remote["ms"].as_u64().unwrap() <= 500 + 1500, "{remote}");
         assert_eq!(remote["attempts"], 0, "{remote}");
         assert!(remote["cause"].as_str().unwrap().contains("time"), "{remote}");
-        std::thread::sleep(Duration::from_millis(2_300).saturating_sub(start.elapsed()));
+        std::thread::sleep(Duration::from_millis(6_000).saturating_sub(start.elapsed()));
         assert!(!home.path().join("late").exists(), "{script}");
     }
     assert!(server.seen().is_empty());

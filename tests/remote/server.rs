@@ -127,7 +127,16 @@ impl Server {
     /// The same where nobody was before: an address of [`nobody`](Server::nobody).
     pub fn come_to(url: &str, plays: Vec<Play>) -> Server {
         let address = url.trim_start_matches("http://").trim_end_matches("/hook");
-        Server::come(TcpListener::bind(address).unwrap(), plays)
+        held::release(address);
+        // A process that is being started elsewhere has the socket for a moment more.
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            match TcpListener::bind(address) {
+                Ok(listener) => return Server::come(listener, plays),
+                Err(error) => assert!(Instant::now() < end, "{address}: {error}"),
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     fn come(listener: TcpListener, plays: Vec<Play>) -> Server {
@@ -145,8 +154,7 @@ impl Server {
 
     /// An address where nobody listens.
     pub fn nobody() -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        format!("http://{}/hook", listener.local_addr().unwrap())
+        format!("http://{}/hook", held::address())
     }
 
     pub fn seen(&self) -> Vec<Seen> {
@@ -168,6 +176,40 @@ impl Server {
         assert!(seen.len() >= count, "{} of {count} requests", seen.len());
         seen
     }
+}
+
+/// Addresses that are taken, so that no server of another test comes there, and no connection leaves from there.
+#[cfg(target_os = "linux")]
+mod held {
+    use std::net::SocketAddr;
+    use std::os::fd::OwnedFd;
+    use std::sync::Mutex;
+
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
+
+    static HELD: Mutex<Vec<(SocketAddr, OwnedFd)>> = Mutex::new(Vec::new());
+
+    pub fn address() -> SocketAddr {
+        let (family, flags) = (AddressFamily::INET, SocketFlags::CLOEXEC);
+        let socket = socket_with(family, SocketType::STREAM, flags, None).unwrap();
+        bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let address = SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();
+        HELD.lock().unwrap().push((address, socket));
+        address
+    }
+
+    pub fn release(address: &str) {
+        HELD.lock().unwrap().retain(|(held, _)| held.to_string() != address);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod held {
+    pub fn address() -> std::net::SocketAddr {
+        std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    }
+
+    pub fn release(_: &str) {}
 }
 
 fn accept<S: Stream + 'static>(

@@ -448,8 +448,8 @@ fn a_slow_human_who_is_told_does_not_hold_up_the_rest() {
     let server = Server::start(vec![Play::Stall]);
     let rule = "[rule.no]\ncommand = \"echo\"\ndeny = \"no\"";
     let config = format!(
-        "[remote.x]\nurl = \"{}\"\nevents = \"*\"\nhuman = true\naudit = true\ntimeout_ms = 100\n\
-         deadline_ms = 200\n{rule}",
+        "[remote.x]\nurl = \"{}\"\nevents = \"*\"\nhuman = true\naudit = true\ntimeout_ms = 900\n\
+         deadline_ms = 1200\n{rule}",
         server.url
     );
     let home = Home::new(&config);

@@ -11,7 +11,7 @@ use super::*;
 /// How long the human takes for a question that the phone shows.
 const MOMENT: Duration = Duration::from_millis(500);
 /// After that time nobody has answered.
-const PATIENCE: Duration = Duration::from_millis(3_000);
+const PATIENCE: Duration = Duration::from_millis(8_000);
 
 /// The server's table of open questions: by the call's id, so that a second takes the first one's place.
 #[derive(Default)]
