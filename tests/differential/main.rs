@@ -3,6 +3,7 @@
 //! says that it does not know.
 //!
 //! `DIFFERENTIAL_LINES` how many (1,000; CI 20,000), `DIFFERENTIAL_ZSH_LINES` how many in zsh (300; CI 5,000),
+//! `DIFFERENTIAL_SOUP` how many without a grammar (4,000; CI 100,000),
 //! `DIFFERENTIAL_SEED` which (1), `DIFFERENTIAL_REQUIRED`
 //! fails where no jail can be built or no zsh is found (else the test says so and is skipped), `DIFFERENTIAL_WITHOUT`
 //! constructs to leave out, `DIFFERENTIAL_SHOW` one line to run in the jail and to explain (in zsh where `DIFFERENTIAL_ZSH` is set).

@@ -191,7 +191,7 @@ pub fn line(seed: u64, index: u64) -> String {
         }
     }
     if rng.once(2) {
-        text.push_str("\n");
+        text.push('\n');
         text.push_str(MARK);
         text.push_str(rng.pick(&["", "\n", " #'", " #\"", " #)", " #`", "; }", ")", "\nE\n"]));
     }
