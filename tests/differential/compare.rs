@@ -214,24 +214,35 @@ fn unescaped(pattern: &str) -> impl Iterator<Item = char> + '_ {
     })
 }
 
-/// The pattern as it is, and with every class but those of numbers taken for text.
-fn classes(pattern: &str) -> [String; 2] {
+/// The pattern with each class either as it is or taken for text, and numbers that may be none at all.
+fn classes(pattern: &str) -> Vec<String> {
     const NUMBER: &str = "[-0-9]*";
-    let whole = pattern.replace("[[:alpha:]]", "[a-zA-Z]").replace('{', "\\{").replace('}', "\\}");
-    let pieces = pattern.split(NUMBER).map(|piece| {
-        let mut text = String::new();
-        let mut chars = piece.chars();
-        while let Some(c) = chars.next() {
-            match c {
-                '\\' => text.extend([c, chars.next().unwrap_or(c)]),
-                '[' | ']' | '{' | '}' => text.extend(['\\', c]),
-                c => text.push(c),
-            }
-        }
-        text
-    });
-    let text = pieces.collect::<Vec<_>>().join(NUMBER);
-    [whole, text]
+    let mut all = vec![String::new()];
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let (text, ways): (&str, Vec<String>) = if rest.starts_with(NUMBER) {
+            (NUMBER, vec![NUMBER.into(), String::new()])
+        } else if c == '[' {
+            let end = rest.find(":]]").map(|end| end + 3).or(rest.find(']').map(|end| end + 1));
+            let text = &rest[..end.unwrap_or(1)];
+            let literal = text.replace('[', "\\[").replace(']', "\\]");
+            (text, vec![text.replace("[:alpha:]", "a-zA-Z"), literal])
+        } else if c == '\\' {
+            let text = &rest[..1 + rest[1..].chars().next().map_or(0, char::len_utf8)];
+            (text, vec![text.into()])
+        } else {
+            let text = &rest[..c.len_utf8()];
+            (text, vec![if "{}".contains(c) { format!("\\{c}") } else { text.into() }])
+        };
+        // More of them than that no line has.
+        let ways = if all.len() > 64 { &ways[..1] } else { &ways[..] };
+        all = all
+            .iter()
+            .flat_map(|head| ways.iter().map(move |way| format!("{head}{way}")))
+            .collect();
+        rest = &rest[text.len()..];
+    }
+    all
 }
 
 /// Is that word listed of the path in that field?

@@ -207,7 +207,7 @@ fn build(root: &Path, driver: &Path) -> Result<bool, String> {
     }
     write("/etc/ld.so.preload", "/.real/hook.so\n")?;
     write("/.jail-of-the-differential-test", "")?;
-    write("/.log", "")?;
+    write("/.records-of-the-jail", "")?;
     for (path, text) in FIXED {
         write(path, text)?;
     }
@@ -237,7 +237,7 @@ fn build(root: &Path, driver: &Path) -> Result<bool, String> {
         state.push_str(&format!("{path}\0{text}\0"));
     }
     write("/.state", &state)?;
-    for (path, mode) in [("/.log", 0o666), ("/tmp", 0o755), (HOME, 0o755)] {
+    for (path, mode) in [("/.records-of-the-jail", 0o666), ("/tmp", 0o755), (HOME, 0o755)] {
         std::fs::set_permissions(inside(path), std::fs::Permissions::from_mode(mode))
             .map_err(|e| fail(path, &e))?;
     }

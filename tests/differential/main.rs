@@ -191,7 +191,7 @@ fn show_one(jail: &mut Jail, shell: Shell, line: &str) {
     jail.send(shell, line).unwrap();
     let outcome = jail.receive().unwrap();
     for record in &outcome.records {
-        println!("{} {:?} in {}", record.kind, record.fields, record.cwd);
+        println!("{:?} {:?} in {}", record.kind, record.fields, record.cwd);
     }
     for command in &analysis.commands {
         let args: Vec<_> =

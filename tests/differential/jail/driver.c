@@ -149,8 +149,8 @@ static void serve(void) {
     uint32_t n;
     char *log = malloc(LOG_LIMIT);
     int quiet = getenv("LOUD") == NULL;
-    int fd = open("/.log", O_RDWR | O_CLOEXEC);
-    if (fd < 0) die("/.log");
+    int fd = open("/.records-of-the-jail", O_RDWR | O_CLOEXEC);
+    if (fd < 0) die("/.records-of-the-jail");
     restore();
     while (get(&n, sizeof n)) {
         char *line = malloc(n + 1);
@@ -225,7 +225,7 @@ int main(int argc, char **argv) {
     if (null < 0) die("/dev/null");
     close(null);
     syscall(SYS_close_range, 3, ~0U, 0);
-    static const char *own[] = {"/home/dev", "/tmp", "/.log"};
+    static const char *own[] = {"/home/dev", "/tmp", "/.records-of-the-jail"};
     if (outside == 0) {
         for (int i = 0; i < 3; i++)
             if (chown(own[i], inside, inside) != 0) die("chown");

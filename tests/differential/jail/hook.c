@@ -21,7 +21,7 @@ static void note(char kind, const char *path) {
     int head = sprintf(record, "\n%c%08zu", kind, c + p);
     memcpy(record + head, cwd, c);
     memcpy(record + head + c, path, p);
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/.log", O_WRONLY | O_APPEND | O_CLOEXEC, 0);
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/.records-of-the-jail", O_WRONLY | O_APPEND | O_CLOEXEC, 0);
     if (fd < 0) return;
     if (syscall(SYS_write, fd, record, head + c + p) < 0) {}
     syscall(SYS_close, fd);
