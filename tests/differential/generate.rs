@@ -293,7 +293,7 @@ impl Generator {
             }
             7 => "a.tx[t]".to_string(),
             8 => self.one_variable(),
-            9 => format!("\"{}\".records-of-the-jail", self.one_variable()),
+            9 => format!("\"{}\".log", self.one_variable()),
             10 => format!("/tmp/{}", self.one_variable()),
             _ => self.word(),
         }

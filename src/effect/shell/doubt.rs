@@ -117,7 +117,7 @@ impl Walker<'_> {
             let between = self.source.get(ends(stmt)..next);
             // Behind a heredoc's command stands its text.
             let opens = |rest: &str| holds_more(&rest.replace(['(', '{', '!'], " "));
-            missed |= between.is_some_and(opens) && !self.slice(stmt.span).contains("<<");
+            missed |= !self.slice(stmt.span).contains("<<") && between.is_some_and(opens);
         }
         // What is not arithmetic is walked again from its text.
         if missed && !self.source.contains("$((") {
