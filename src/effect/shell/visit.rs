@@ -263,10 +263,6 @@ impl Walker<'_> {
     /// Walks what a subscript runs.
     pub fn visit_reference(&mut self, reference: &VarRef) {
         if let Some(subscript) = &reference.subscript {
-            let raw = self.slice(reference.span);
-            if raw.split_once('[').is_none_or(|(_, rest)| has_bare(rest, b" \t\n\r;&|<>#()")) {
-                self.unseen("a subscript that may end elsewhere", self.range(reference.span));
-            }
             self.special_element(reference.name.as_str(), self.range(reference.span));
             self.visit_subscript(subscript);
         }
@@ -293,7 +289,13 @@ impl Walker<'_> {
 
     /// Walks what an assignment's value runs.
     pub fn visit_assignment(&mut self, assignment: &Assignment) {
-        self.visit_reference(&assignment.target);
+        let target = &assignment.target;
+        let raw = self.slice(target.span);
+        let ends = |(_, rest): (&str, &str)| !has_bare(rest, b" \t\n\r;&|<>#()");
+        if target.subscript.is_some() && !raw.split_once('[').is_some_and(ends) {
+            self.unseen("a subscript that may end elsewhere", self.range(target.span));
+        }
+        self.visit_reference(target);
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
                 if self.source[word.span.start.offset()..].starts_with('(') {
