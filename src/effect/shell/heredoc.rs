@@ -117,11 +117,14 @@ fn delimiter(raw: &str) -> Option<String> {
 fn line_end(source: &str, at: usize) -> Option<usize> {
     let mut marks = marks(source, at);
     let newline = marks.by_ref().find(|(_, byte, place)| *byte == b'\n' && *place != Place::Quoted);
-    match newline {
-        Some((at, _, Place::Bare)) if marks.closed() => Some(at),
-        None if marks.closed() => Some(source.len()),
-        _ => None,
-    }
+    let end = match newline {
+        Some((at, _, Place::Bare)) if marks.closed() => at,
+        None if marks.closed() => source.len(),
+        _ => return None,
+    };
+    // In a substitution a continued line may end it as well.
+    let line = &source[at..end];
+    (!line.contains("\\\n") || !line.contains(['(', '{', '`'])).then_some(end)
 }
 
 /// Where the line of the delimiter begins, from `at` on, or the end of the source; None where shells are at odds.
