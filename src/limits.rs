@@ -111,6 +111,12 @@ bounds! {
     /// addresses of a server
     /// a fault
     ADDRESSES: usize = 10;
+    /// characters of a line with a fault that the fault's report shows
+    /// cut
+    FAULTY_LINE: usize = 200;
+    /// characters of a key that are compared with those there are, for a hint
+    /// the rest is not compared
+    HINTED: usize = 64;
     /// short-lived notes that one event looks at to remove what is old
     /// the next event goes on, once those are gone
     SWEPT: usize = 200;

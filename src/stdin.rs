@@ -64,10 +64,14 @@ pub fn read(deadline: Instant, largest: usize) -> Input {
     input
 }
 
+/// With less room than that, in bytes, a read is not worth its call: the buffer grows.
+#[cfg(unix)]
+const LEAST: usize = 512;
+
 /// Appends what one read gives, at least `room` bytes of it if they are there.
 #[cfg(unix)]
 fn read_some(target: &mut Vec<u8>, room: usize) -> io::Result<usize> {
-    if target.capacity() - target.len() < 512 {
+    if target.capacity() - target.len() < LEAST {
         target.reserve(room);
     }
     Ok(rustix::io::read(io::stdin(), rustix::buffer::spare_capacity(target))?)

@@ -315,8 +315,8 @@ impl Walker<'_> {
             closed = format!("{text}{quote}");
             let other = Parser::new(&closed).parse();
             if other.is_ok() {
-                self.out.push(Word::Read, Grade::Unknown, Source::Program, 0..text.len());
-                self.out.note("a quote that does not end: a shell runs nothing of this");
+                let why = "a quote that does not end: a shell runs nothing of this";
+                self.out.untold(why, 0..text.len());
                 (result, text) = (other, &closed);
             }
         }

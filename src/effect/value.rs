@@ -229,10 +229,15 @@ impl<'a> Emitter<'a> {
         self.note(why);
     }
 
+    /// Nobody can tell all that the text does, and hardly ever is that a danger: no allow covers it, and why.
+    pub fn untold(&mut self, why: &str, span: Range<usize>) {
+        self.push(Word::Read, Grade::Unknown, Source::Program, span);
+        self.note(why);
+    }
+
     /// What is shown may hold secrets, and no path tells of them: the history, settings, the environment.
     pub fn reveals(&mut self, what: &str, span: Range<usize>) {
-        self.push(Word::Read, Grade::Unknown, Source::Program, span);
-        self.note(what);
+        self.untold(what, span);
     }
 
     /// Tells people why, once.

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use crate::limits;
+
 /// How bad a fault is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gravity {
@@ -68,7 +70,8 @@ impl Fault {
         let Position { line, column } = position(text, self.span.start);
         let source = text.lines().nth(line - 1).unwrap_or_default();
         let hidden = self.private.then(|| hide_texts(source));
-        let shown: String = hidden.as_deref().unwrap_or(source).chars().take(200).collect();
+        let shown: String =
+            hidden.as_deref().unwrap_or(source).chars().take(limits::FAULTY_LINE).collect();
         let width = text
             .get(self.span.clone())
             .map_or(1, |bad| bad.lines().next().unwrap_or_default().chars().count())
@@ -141,8 +144,8 @@ pub fn did_you_mean<'a>(
 
 /// Edit distance with neighbours swapped counted once.
 fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.to_lowercase().chars().take(64).collect();
-    let b: Vec<char> = b.to_lowercase().chars().take(64).collect();
+    let a: Vec<char> = a.to_lowercase().chars().take(limits::HINTED).collect();
+    let b: Vec<char> = b.to_lowercase().chars().take(limits::HINTED).collect();
     let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
     for (i, row) in rows.iter_mut().enumerate() {
         row[0] = i;

@@ -69,7 +69,7 @@ fn nothing_happens_in_zsh_that_is_not_told() {
 /// Marks of a shell in any order: what runs is listed, or the line is not understood. Only lines of which the analysis
 /// says that nothing of the kind runs are tried.
 #[test]
-fn no_mark_of_a_shell_hides_what_runs() {
+fn nothing_runs_that_marks_of_a_shell_hide() {
     let Some(mut jail) = jail() else { return };
     let (seed, lines) = (number("DIFFERENTIAL_SEED", 1), number("DIFFERENTIAL_SOUP", 4_000));
     let mut shells = vec![Shell::Bash];

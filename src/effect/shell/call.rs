@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use shuck_ast::{
-    Assignment, AssignmentValue, Command, DeclClause, DeclOperand, FunctionDef,
-    FunctionHeaderEntry, SimpleCommand, Stmt,
+    Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
 };
 
 use super::state::{Function, Held, Key};
@@ -255,21 +254,7 @@ impl Walker<'_> {
             fixed: self.fixed.clone(),
             defined: self.range(function.span),
         };
-        let text = self.slice(function.span).to_string();
-        let header = function.header.entries.first().map(|entry| entry.word.span.start.offset());
-        let before =
-            header.and_then(|at| text.get(..at.checked_sub(function.span.start.offset())?));
-        let named = |entry: &FunctionHeaderEntry| {
-            !self.slice(entry.word.span).contains(['<', '>', '&', '[', '|', '(', '`', '"', '\''])
-        };
-        if !matches!(function.body.command, Command::Compound(_))
-            || !function.header.entries.iter().all(named)
-            || before.is_some_and(|before| before.contains('\n'))
-        {
-            // To bash it is a fault, to zsh a function of one command, or one without a name.
-            self.unseen("a function without braces", self.range(function.span));
-        }
-        self.doubt_heredocs_in(&function.body, &text);
+        self.doubt_function(function);
         let mut any = false;
         let span = self.range(function.span);
         for entry in &function.header.entries {

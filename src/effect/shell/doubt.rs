@@ -5,11 +5,13 @@
 //! text in the source.
 
 use shuck_ast::{
-    BourneParameterExpansion, CommandSubstitutionSyntax, DeclClause, DeclOperand,
-    ParameterExpansionSyntax, Span, Stmt, StmtSeq, SubscriptSelector, Word, WordPart, WordPartNode,
+    BourneParameterExpansion, Command, CommandSubstitutionSyntax, DeclClause, DeclOperand,
+    FunctionDef, ParameterExpansionSyntax, Span, Stmt, StmtSeq, SubscriptSelector, Word, WordPart,
+    WordPartNode,
 };
 
 use super::Walker;
+use super::nested::continues;
 
 impl Walker<'_> {
     /// Says so where a word's text in the source is more, or less, than one word.
@@ -21,7 +23,7 @@ impl Walker<'_> {
         }
         let next = self.source.get(end..).and_then(|rest| rest.bytes().next());
         let cut = raw.ends_with('$') && matches!(next, Some(b'(' | b'{' | b'"' | b'\''))
-            || raw.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
+            || continues(raw);
         if cut || swallows(raw) {
             self.unseen(
                 "a brace at the start of a word that does not close there",
@@ -44,8 +46,7 @@ impl Walker<'_> {
                 .any(|byte| matches!(byte, b'\n' | b';' | b'&'))
         };
         // `eval x=(a`: an array, or a fault.
-        let array = self.slice(word.span).ends_with('=')
-            && self.source[word.span.end.offset()..].starts_with('(');
+        let array = self.slice(word.span).ends_with('=') && self.behind(word.span).starts_with('(');
         if array || word.parts.iter().any(marked) {
             self.unseen("a word that may end elsewhere", self.range(word.span));
         }
@@ -75,6 +76,22 @@ impl Walker<'_> {
         if word.parts.iter().any(heredoc) {
             self.unseen("a heredoc inside an array", self.range(word.span));
         }
+    }
+
+    /// `f() cmd`, `function` and its name in the next line: to bash a fault, to zsh a function of one command, or one without a
+    /// name.
+    pub(super) fn doubt_function(&mut self, function: &FunctionDef) {
+        let entries = &function.header.entries;
+        let start = function.span.start.offset();
+        let before = entries.first().map_or(start, |entry| entry.word.span.start.offset());
+        let odd = ['<', '>', '&', '[', '|', '(', '`', '"', '\''];
+        let sound = matches!(function.body.command, Command::Compound(_))
+            && !self.source.get(start..before).unwrap_or_default().contains('\n')
+            && !entries.iter().any(|entry| self.slice(entry.word.span).contains(odd));
+        if !sound {
+            self.unseen("a function without braces", self.range(function.span));
+        }
+        self.doubt_heredocs_in(function);
     }
 
     /// A fault inside `$(...)` or `<(...)` is not told by the parser: what it did not take is left.
@@ -141,8 +158,7 @@ impl Walker<'_> {
     /// A word that goes on where the parser sees its end: behind `<(cmd)` and a continued line. zsh also takes `{fd} > file`
     /// for one redirection.
     pub(super) fn goes_on(&mut self, word: &Word, stmt: &Stmt) {
-        let end = word.span.end.offset();
-        let rest = self.source.get(end..).unwrap_or_default();
+        let (end, rest) = (word.span.end.offset(), self.behind(word.span));
         let raw = self.slice(word.span);
         let continued = rest.strip_prefix("\\\n").is_some_and(|next| {
             next.starts_with(|c: char| !c.is_whitespace() && !";&|)".contains(c))

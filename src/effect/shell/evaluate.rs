@@ -11,7 +11,6 @@ use super::Walker;
 use super::state::{Held, Key};
 use super::word::{Atom, Quote, number_var};
 use crate::effect::value::Value;
-use crate::effect::{Grade, Source, Word};
 use crate::limits::Cap;
 
 /// Variables that are numbers: what is assigned to one is evaluated.
@@ -105,8 +104,7 @@ impl Walker<'_> {
     /// and nobody is asked for it.
     pub(super) fn untold(&mut self, why: &str, span: Range<usize>) {
         self.out.command = self.parent;
-        self.out.push(Word::Read, Grade::Unknown, Source::Program, span);
-        self.out.note(why);
+        self.out.untold(why, span);
     }
 
     /// A name in arithmetic. One that was not set in this call is the user's own.

@@ -4,10 +4,12 @@
 //! backslash), or where the text has a line that is almost the delimiter. Then what one takes for
 //! text the other runs. So both places are found a second time, and what differs is not understood.
 
-use shuck_ast::{Command, CompoundCommand, Heredoc, RedirectTarget, Stmt, StmtSeq};
+use shuck_ast::{Command, CompoundCommand, FunctionDef, Heredoc, RedirectTarget, Stmt, StmtSeq};
 
 use super::Walker;
 use super::marks::{Place, marks};
+use super::nested::continues;
+use crate::limits;
 
 impl Walker<'_> {
     /// Says so where a shell may read another text, and so run other lines, than the parser.
@@ -19,24 +21,25 @@ impl Walker<'_> {
     }
 
     /// The same of all in a function: nobody may call it, and what stands behind it runs.
-    pub(super) fn doubt_heredocs_in(&mut self, body: &Stmt, text: &str) {
+    pub(super) fn doubt_heredocs_in(&mut self, function: &FunctionDef) {
+        let text = self.slice(function.span);
+        if operators(text).next().is_none() {
+            return;
+        }
         let mut read = marks(text, 0);
         let quoted: Vec<usize> = read
             .by_ref()
             .filter(|(_, byte, place)| *byte == b'<' && *place == Place::Quoted)
             .map(|(at, ..)| at)
             .collect();
-        let quoted = |at: &usize| read.closed() && quoted.contains(at);
+        let quoted = |at: &usize| read.closed() && quoted.binary_search(at).is_ok();
         let written = operators(text).filter(|at| !shifts(text, *at) && !quoted(at)).count();
-        if written == 0 {
-            return;
-        }
-        let found = heredocs(body);
+        let found = heredocs(&function.body);
         for heredoc in &found {
             self.doubt_heredoc(heredoc);
         }
         if found.len() < written {
-            let span = self.range(body.span);
+            let span = self.range(function.body.span);
             self.unseen("a heredoc in a substitution of a function", span);
         }
     }
@@ -51,6 +54,10 @@ fn agrees(source: &str, heredoc: &Heredoc) -> Option<()> {
     let word =
         delimiter(source.get(start..end)?).filter(|word| *word == heredoc.delimiter.cooked)?;
     let line = line_end(source, end)?;
+    // As often as heredocs stand in the line.
+    if !limits::step((source.len() - end) / 8) {
+        return None;
+    }
     if line == source.len() {
         return Some(());
     }
@@ -136,8 +143,7 @@ fn terminator(source: &str, at: usize, word: &str, strip: bool, quoted: bool) ->
         let end = source[at..].find('\n').map_or(source.len(), |len| at + len);
         let raw = &source[at..end];
         let line = if strip { raw.trim_start_matches('\t') } else { raw };
-        let backslashes = line.bytes().rev().take_while(|b| *b == b'\\').count();
-        let continues = !quoted && backslashes % 2 == 1;
+        let goes_on = !quoted && continues(line);
         let whole = continued.take().map(|text| text + line.strip_suffix('\\').unwrap_or(line));
         match whole {
             // Shells put such lines together before they look for the delimiter, or after it.
@@ -145,7 +151,7 @@ fn terminator(source: &str, at: usize, word: &str, strip: bool, quoted: bool) ->
             None if line == word => return Some(at),
             _ => {}
         }
-        if continues {
+        if goes_on {
             continued = Some(whole.unwrap_or_else(|| line[..line.len() - 1].to_string()));
         }
         at = end + 1;

@@ -6,6 +6,7 @@ use super::marks::has_bare;
 use super::state::{Delta, Key};
 use super::{Feed, Walker};
 use crate::effect::path::{join, normalise};
+use crate::effect::program::effects::is_directory;
 use crate::effect::value::{Printer, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word as Kind, windows};
 
@@ -142,7 +143,7 @@ impl Walker<'_> {
         let Some(cwd) = self.cwd() else { return false };
         let path = normalise(&join(&cwd, text));
         let place = self.out.place;
-        text.ends_with('/')
+        is_directory(text)
             || [&cwd, &place.home, &place.project].contains(&&path)
             || self.out.resolver.is_dir(&path)
     }
@@ -221,10 +222,10 @@ impl Walker<'_> {
             // `>& -x` is `>&-`, and `x` another word.
             self.out.unknown("a word behind >& that begins with -", value.span.clone());
         }
-        let (text, end) = (self.slice(word.span), word.span.end.offset());
+        let numbers = self.slice(word.span);
         if reads
-            && self.source[end..].starts_with('>')
-            && text.bytes().all(|b| b == b'-' || b.is_ascii_digit())
+            && self.behind(word.span).starts_with('>')
+            && numbers.bytes().all(|b| b == b'-' || b.is_ascii_digit())
         {
             self.untold("numbers that zsh takes for a pattern", value.span.clone());
         }

@@ -298,7 +298,8 @@ impl Walker<'_> {
         self.visit_reference(target);
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
-                if self.source[word.span.start.offset()..].starts_with('(') {
+                let array = |at| self.source.get(at..).is_some_and(|text| text.starts_with('('));
+                if array(word.span.start.offset()) {
                     self.unseen("an array that may end elsewhere", self.range(assignment.span));
                 }
                 self.visit_word(word);
@@ -325,8 +326,8 @@ impl Walker<'_> {
     fn doubt_end(&mut self, array: &ArrayExpr, span: Span) {
         let raw = self.slice(span);
         let inner = raw.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
-        let next = self.source.as_bytes().get(span.end.offset());
-        let inner = inner.filter(|_| next.is_none_or(|next| b" \t\r\n;&|)<>`}".contains(next)));
+        let next = self.behind(span).bytes().next();
+        let inner = inner.filter(|_| next.is_none_or(|next| b" \t\r\n;&|)<>`}".contains(&next)));
         if inner.is_none_or(|inner| has_bare(inner, b";&|<>()")) {
             // The parser takes what follows for the array's, where a shell tells a fault and goes on in the next line.
             return self.unseen("an array that may end elsewhere", self.range(span));

@@ -31,6 +31,11 @@ impl Walker<'_> {
         self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default()
     }
 
+    /// The text behind it, to the end.
+    pub(super) fn behind(&self, span: Span) -> &str {
+        self.source.get(span.end.offset()..).unwrap_or_default()
+    }
+
     /// The fields that a word becomes.
     pub fn expand(&mut self, word: &Word) -> Vec<Value> {
         self.expand_all(&[word])

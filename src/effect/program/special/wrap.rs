@@ -321,9 +321,8 @@ pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emit
         // Of `a=$b` the second word is the program.
         if value.outline.as_ref().is_some_and(|text| text.contains('=')) {
             let own = out.command.take();
-            out.push(Word::Read, Grade::Unknown, Source::Program, value.span.clone());
+            out.untold("a value that may be several words", value.span.clone());
             out.command = own;
-            out.note("a value that may be several words");
         }
         out.push(Word::Code, Grade::Certain, Source::Program, value.span);
     }
