@@ -34,7 +34,9 @@ def strings(value):
 files = [*root.glob("tests/effects/*.toml"), root / "tests/metamorphic/bases.toml"]
 for file in files:
     for case in tomllib.loads(file.read_text(encoding="utf-8")).get("case", []):
-        for run in strings(case.get("run")):
+        runs = case.get("run", [])
+        # A command may stand in a list with what it must have.
+        for run in (one if isinstance(one, str) else one[0] for one in ([runs] if isinstance(runs, str) else runs)):
             put("shell", run)
             event = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": run}, "cwd": "/home/dev"}
             put("event", json.dumps(event))

@@ -5,6 +5,11 @@
 //! `word[mark] what [extent]`: mark `?` = possible, `!` = unknown; what = a path, a host, or the
 //! sub-command's name. Of `any`, one must be there. In `any` and `not` a `*` at the end stands for
 //! the rest. `commands` is the list of sub-commands, with `name(option option)`.
+//!
+//! In a list, a command may stand in a list of its own, with what it alone must have.
+//!
+//! Each command must have something: an analysis that finds nothing passes no case but those of calls that
+//! do nothing, and these say so: `only = []`, or `nothing` beside the command.
 
 mod common;
 
@@ -30,6 +35,51 @@ fn strings(case: &DeTable, key: &str) -> Option<Vec<String>> {
             })
             .collect(),
     )
+}
+
+/// The keys of a case.
+const KEYS: &[&str] = &[
+    "run",
+    "path",
+    "tool",
+    "input",
+    "cwd",
+    "has",
+    "not",
+    "only",
+    "any",
+    "commands",
+    "transparent",
+    "note",
+];
+
+/// What a command is followed by that does nothing.
+const NOTHING: &str = "nothing";
+
+/// A command, and what it must have beside what its case says.
+struct Run {
+    text: String,
+    has: Vec<String>,
+}
+
+/// The commands of a case; none where it is about a tool.
+fn runs(case: &DeTable) -> Vec<Run> {
+    let run = |value: &DeValue| match value {
+        DeValue::String(text) => Run { text: text.to_string(), has: Vec::new() },
+        DeValue::Array(list) => {
+            let mut texts = list.iter().map(|item| match item.get_ref() {
+                DeValue::String(text) => text.to_string(),
+                _ => panic!("a command holds no text"),
+            });
+            Run { text: texts.next().expect("a command"), has: texts.collect() }
+        }
+        _ => panic!("a command is no text"),
+    };
+    match case.get("run").map(|value| value.get_ref()) {
+        None => Vec::new(),
+        Some(DeValue::Array(list)) => list.iter().map(|item| run(item.get_ref())).collect(),
+        Some(one) => vec![run(one)],
+    }
 }
 
 fn tool(name: &str, input: serde_json::Value, cwd: &str) -> Analysis {
@@ -62,7 +112,7 @@ fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 }
 
 /// Calls `visit` with every case of every file, once for each of its commands.
-fn each(mut visit: impl FnMut(&std::path::Path, &DeTable, Option<&str>)) {
+fn each(mut visit: impl FnMut(&std::path::Path, &DeTable, Option<&Run>)) {
     for file in files("tests/effects".as_ref()) {
         let source = std::fs::read_to_string(&file).unwrap();
         let table = DeTable::parse(&source).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
@@ -71,23 +121,33 @@ fn each(mut visit: impl FnMut(&std::path::Path, &DeTable, Option<&str>)) {
         };
         for case in list.iter() {
             let DeValue::Table(case) = case.get_ref() else { panic!("no table") };
-            match case.get("run").map(|v| v.get_ref()) {
-                Some(DeValue::Array(_)) => {
-                    for run in strings(case, "run").unwrap() {
-                        visit(&file, case, Some(&run));
-                    }
-                }
-                _ => visit(&file, case, text(case, "run")),
+            if !case.contains_key("run") {
+                visit(&file, case, None);
             }
+            runs(case).iter().for_each(|run| visit(&file, case, Some(run)));
         }
     }
 }
 
+/// What is wrong with a case as it is written.
+fn unsound(case: &DeTable, run: Option<&Run>) -> Vec<String> {
+    let keys = case.keys().map(|key| key.get_ref().as_ref());
+    let mut faults: Vec<String> =
+        keys.filter(|key| !KEYS.contains(key)).map(|key| format!("no such key: {key}")).collect();
+    let lists = ["has", "only", "any", "commands"];
+    let of_case = lists.iter().any(|key| strings(case, key).is_some_and(|list| !list.is_empty()));
+    let says_nothing = strings(case, "only").is_some_and(|only| only.is_empty());
+    if !of_case && !says_nothing && run.is_none_or(|run| run.has.is_empty()) {
+        faults.push("nothing must be there: `only = []` if it does nothing".into());
+    }
+    faults
+}
+
 /// What is wrong with the answer to a case: empty if nothing is.
-fn judge(case: &DeTable, run: Option<&str>) -> String {
+fn judge(case: &DeTable, run: Option<&Run>) -> String {
     let cwd = text(case, "cwd").unwrap_or("/home/dev/project");
     let (title, analysis) = if let Some(run) = run {
-        (run, shell::analyse(run, &place(cwd)))
+        (run.text.as_str(), shell::analyse(&run.text, &place(cwd)))
     } else if let Some(path) = text(case, "path") {
         (path, tool("Read", serde_json::json!({ "file_path": path }), cwd))
     } else {
@@ -99,13 +159,18 @@ fn judge(case: &DeTable, run: Option<&str>) -> String {
         got.iter().any(|g| g == want)
             || want.strip_suffix('*').is_some_and(|start| got.iter().any(|g| g.starts_with(start)))
     };
-    let mut faults = Vec::new();
+    let mut faults = unsound(case, run);
+    let (nothing, own): (Vec<String>, Vec<String>) =
+        run.map(|run| run.has.clone()).unwrap_or_default().into_iter().partition(|t| t == NOTHING);
+    if !nothing.is_empty() && !got.is_empty() {
+        faults.push("expected nothing".into());
+    }
     if let Some(only) = strings(case, "only")
         && only != got
     {
         faults.push(format!("expected only {only:?}"));
     }
-    for want in strings(case, "has").unwrap_or_default() {
+    for want in strings(case, "has").unwrap_or_default().into_iter().chain(own) {
         if !got.contains(&want) {
             faults.push(format!("misses {want:?}"));
         }
@@ -271,7 +336,9 @@ fn hostile_sizes() {
 #[test]
 fn mutations() {
     let mut pieces = Vec::new();
-    each(|_, _, run| pieces.extend(run.filter(|r| r.len() < 400).map(str::to_string)));
+    each(|_, _, run| {
+        pieces.extend(run.map(|run| run.text.clone()).filter(|text| text.len() < 400));
+    });
     pieces.sort();
     pieces.extend(
         [
