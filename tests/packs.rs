@@ -1,7 +1,7 @@
 //! The shipped rules held against `[[test]]` tables: one test per file, through what `hookctl test`
 //! runs. Home is `/home/dev` and the project `/home/dev/project`; neither exists, and no variable of
 //! this process counts, so that no verdict depends on the machine. No reason has a hole where a
-//! placeholder had no value.
+//! placeholder had no value. What stops a call names the rule that does, and with which verdict.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hookctl::config::{Config, Source};
 use hookctl::paths::Paths;
 use hookctl::rule::Layer;
-use hookctl::rule::case;
+use hookctl::rule::case::{self, Case};
 use hookctl::trial::Ground;
 use hookctl::verdict::Verb;
 
@@ -46,6 +46,12 @@ fn run(path: &Path, ships: bool) -> datatest_stable::Result<()> {
             wrong
                 .push(format!("{name}:{}: {}\n    {hole} [{}]", case.line, found.what, found.rule));
         }
+        let verb = found.verb.map_or("silent", Verb::name);
+        // An example that ships belongs to the rule above it.
+        if let Some(why) = vague(case).filter(|_| !ships) {
+            let given = format!("verdict = \"{verb}\", rule = \"{}\"", found.rule);
+            wrong.push(format!("{name}:{}: {}\n    {why}; today {given}", case.line, found.what));
+        }
         if !found.passed {
             wrong.push(format!(
                 "{name}:{}: {}\n  - {} {}\n  + {} {}\n    {}",
@@ -53,7 +59,7 @@ fn run(path: &Path, ships: bool) -> datatest_stable::Result<()> {
                 found.what,
                 case.wanted.text,
                 case.rule.as_deref().unwrap_or_default(),
-                found.verb.map_or("silent", Verb::name),
+                verb,
                 found.rule,
                 found.reason,
             ));
@@ -63,6 +69,17 @@ fn run(path: &Path, ships: bool) -> datatest_stable::Result<()> {
         wrong.push(format!("{name} holds no test"));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// What a case does not say of a call that it wants to see stopped.
+fn vague(case: &Case) -> Option<&'static str> {
+    match case.wanted.text.as_str() {
+        "passed" | "silent" | "allow" => None,
+        other if other.starts_with("not ") => None,
+        "stopped" => Some("stopped is no verdict"),
+        _ if case.rule.is_none() => Some("no rule is named"),
+        _ => None,
+    }
 }
 
 datatest_stable::harness! {
