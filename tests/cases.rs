@@ -24,7 +24,7 @@ mod prose;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// The rows of the checklist that the file is about.
+    /// The rows of the checklist that these cases prove: `tests/checklist.rs` reads them.
     #[serde(default)]
     #[allow(dead_code)]
     ids: Vec<String>,

@@ -1,7 +1,7 @@
 //! Claude Code: its payloads as events. `events` is the table of what each event can do, `render`
 //! writes the answers.
 //!
-//! The facts were established by experiment with 2.1.329 (`contracts/agents/claude.md`); where a
+//! The facts were established by experiment with 2.1.329; where a
 //! fact is only read in the client's published types, the comment says so.
 
 mod events;
