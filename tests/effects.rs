@@ -13,6 +13,7 @@
 
 mod common;
 
+use common::nobody::{moved, project};
 use common::{commands, place, render};
 use hookctl::effect::{Analysis, analyse, shell, windows};
 use hookctl::event::{Event, Kind};
@@ -114,7 +115,7 @@ fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 /// Calls `visit` with every case of every file, once for each of its commands.
 fn each(mut visit: impl FnMut(&std::path::Path, &DeTable, Option<&Run>)) {
     for file in files("tests/effects".as_ref()) {
-        let source = std::fs::read_to_string(&file).unwrap();
+        let source = moved(&std::fs::read_to_string(&file).unwrap());
         let table = DeTable::parse(&source).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let Some(DeValue::Array(list)) = table.get_ref().get("case").map(|v| v.get_ref()) else {
             panic!("no cases")
@@ -145,7 +146,8 @@ fn unsound(case: &DeTable, run: Option<&Run>) -> Vec<String> {
 
 /// What is wrong with the answer to a case: empty if nothing is.
 fn judge(case: &DeTable, run: Option<&Run>) -> String {
-    let cwd = text(case, "cwd").unwrap_or("/home/dev/project");
+    let project = project();
+    let cwd = text(case, "cwd").unwrap_or(&project);
     let (title, analysis) = if let Some(run) = run {
         (run.text.as_str(), shell::analyse(&run.text, &place(cwd)))
     } else if let Some(path) = text(case, "path") {
@@ -236,7 +238,7 @@ fn show() {
     };
     for line in lines {
         let start = std::time::Instant::now();
-        let analysis = shell::analyse(&line, &place("/home/dev/project"));
+        let analysis = shell::analyse(&line, &place(&project()));
         println!(
             "$ {line}\n  {:?}\n  {:?} {:?} {:?}",
             render(&analysis),
@@ -319,7 +321,7 @@ fn hostile_sizes() {
     ];
     for (name, text) in cases {
         let start = std::time::Instant::now();
-        let analysis = shell::analyse(&text, &place("/home/dev/project"));
+        let analysis = shell::analyse(&text, &place(&project()));
         let took = start.elapsed();
         println!(
             "{name}: {took:?} {} effects, {} commands, {:?}",
@@ -389,7 +391,7 @@ fn mutations() {
             }
         }
         let start = std::time::Instant::now();
-        let analysis = shell::analyse(&line, &place("/home/dev/project"));
+        let analysis = shell::analyse(&line, &place(&project()));
         assert!(start.elapsed().as_secs() < 2, "slow: {line:?}");
         for effect in &analysis.effects {
             assert!(effect.command.is_none_or(|i| i < analysis.commands.len()), "{line:?}");

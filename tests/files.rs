@@ -56,10 +56,12 @@ const KINDS: &[(&str, Make)] = &[
     }),
     ("a directory", |path| fs::create_dir(path).unwrap()),
     ("a socket", |path| {
+        // Its address has room for a short name only.
         let short = tempfile::tempdir_in("/tmp").unwrap();
-        let socket = short.path().join("s");
-        drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
-        fs::rename(socket, path).unwrap();
+        let parent = short.path().join("d");
+        symlink(path.parent().unwrap(), &parent).unwrap();
+        let socket = parent.join(path.file_name().unwrap());
+        drop(std::os::unix::net::UnixListener::bind(socket).unwrap());
     }),
     ("a link to itself", |path| symlink(path, path).unwrap()),
     ("a link to nowhere", |path| symlink("/nonexistent/x", path).unwrap()),

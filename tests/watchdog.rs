@@ -222,7 +222,9 @@ fn no_thread_to_be_had_is_the_failure_of_that_rule() {
     }
     let rules = "[rule.run]\ntool = \"Read\"\nrun = \"true\"\ndeny = \"failed\"\n";
     let home = home::make(rules);
-    let output = run(under(home.path(), "ulimit -u 1;", "--event PreToolUse"), &read_call());
+    // dash calls that limit by another name.
+    let limit = "(ulimit -u 1) 2>/dev/null && ulimit -u 1 || ulimit -p 1;";
+    let output = run(under(home.path(), limit, "--event PreToolUse"), &read_call());
     assert_eq!(verdict(&output), "deny", "{output:?}");
 }
 

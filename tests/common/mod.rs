@@ -1,13 +1,15 @@
 //! How tests write what an analysis found: one line of text per effect, one per sub-command.
 
+pub mod nobody;
+
 use hookctl::effect::{Analysis, Extent, Grade, Place, Word};
 
 /// The world of every test: only the directory differs.
 pub fn place(cwd: &str) -> Place {
     Place {
         cwd: cwd.into(),
-        project: "/home/dev/project".into(),
-        home: "/home/dev".into(),
+        project: nobody::project(),
+        home: nobody::HOME.into(),
         ..Place::default()
     }
 }

@@ -122,7 +122,10 @@ fn lines() -> Vec<Line> {
         let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
         let mut files: Vec<PathBuf> = entries.filter(|path| path.is_file()).collect();
         files.sort();
-        files.into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect::<Vec<_>>()
+        files
+            .into_iter()
+            .map(|path| super::moved(&std::fs::read_to_string(path).unwrap()))
+            .collect::<Vec<_>>()
     };
     for dir in ["tests/packs", "config/packs"] {
         for text in files(dir) {

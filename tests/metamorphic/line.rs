@@ -3,7 +3,7 @@
 use hookctl::effect::program::table;
 
 /// The home directory of the tests.
-pub const HOME: &str = "/home/dev";
+pub use super::common::nobody::HOME;
 
 /// Numbers that look random and are the same for the same seed.
 pub struct Rng(pub u64);

@@ -16,6 +16,7 @@ mod wrappers;
 
 use std::collections::BTreeMap;
 
+use common::nobody::{moved, project};
 use common::{commands, place, render};
 use hookctl::effect::{Analysis, Grade, Word, shell};
 use hookctl::rule::Truth;
@@ -58,7 +59,7 @@ enum Left {
 }
 
 fn bases() -> Vec<Base> {
-    let text = std::fs::read_to_string("tests/metamorphic/bases.toml").unwrap();
+    let text = moved(&std::fs::read_to_string("tests/metamorphic/bases.toml").unwrap());
     toml::from_str::<File>(&text).unwrap().case
 }
 
@@ -67,7 +68,7 @@ fn number(name: &str, default: usize) -> usize {
 }
 
 fn analysed(text: &str) -> Analysis {
-    shell::analyse(text, &place("/home/dev/project"))
+    shell::analyse(text, &place(&project()))
 }
 
 /// Is something in it not understood, or run without anybody having read it?

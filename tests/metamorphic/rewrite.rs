@@ -186,7 +186,7 @@ fn home(line: &mut Line, rng: &mut Rng) -> bool {
         4 => format!("\"${{HOME}}\"{rest}"),
         5 => format!("{HOME}{rest}"),
         6 => format!("${{HOME:-/root}}{rest}"),
-        7 => format!("~/../dev{rest}"),
+        7 => format!("~/../{}{rest}", HOME.trim_start_matches("/home/")),
         8 => format!("$HOME/.{rest}"),
         _ => format!("\"$(echo ~)\"{rest}"),
     });

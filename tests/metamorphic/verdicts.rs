@@ -24,7 +24,7 @@ use hookctl::verdict::Verb;
 use hookctl::{dry, rule};
 
 use super::line::Rng;
-use super::{HOME, SHOWN, number, place, rewritten, twins};
+use super::{HOME, SHOWN, moved, number, place, project, rewritten, twins};
 
 /// How many rewrites, and how many texts, are tried unless `VERDICTS` says otherwise.
 const TRIED: usize = 10_500;
@@ -88,7 +88,8 @@ impl Judge {
 
 /// Where a case is judged.
 fn ground(cwd: Option<&str>) -> Place {
-    let project = Path::new("/home/dev/project");
+    let project = project();
+    let project = Path::new(&project);
     let place = place(&cwd.map_or_else(
         || project.display().to_string(),
         |cwd| dry::absolute(cwd, project, Path::new(HOME)),
@@ -105,7 +106,7 @@ fn dangerous(judge: &Judge, check: bool) -> Vec<Dangerous> {
             std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         for path in files {
-            let text = std::fs::read_to_string(&path).unwrap();
+            let text = moved(&std::fs::read_to_string(&path).unwrap());
             let read = case::read(&text, Path::new(dir));
             // What a file changes of the rules is no matter of spelling.
             if dir.starts_with("tests") && !read.alone {
