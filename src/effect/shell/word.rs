@@ -4,7 +4,9 @@
 //! splitting then work on the row. What is known only at run time is an atom of its own, so that
 //! it can never be mistaken for text.
 
+use std::iter::Peekable;
 use std::ops::Range;
+use std::str::Chars;
 
 use shuck_ast::{
     ArithmeticExpr, HeredocBody, HeredocBodyPart, LiteralText, ParameterExpansionSyntax, Span,
@@ -175,7 +177,9 @@ impl Walker<'_> {
                     return out.extend(quoted(&raw));
                 }
                 let inner = raw.strip_prefix("$'").and_then(|r| r.strip_suffix('\''));
-                if inner.is_some_and(|i| i.contains('\\') && text.contains('\\') && i != "\\\\") {
+                let left_in =
+                    |i: &str| text.contains('\\') && unescaped(i).is_none_or(|own| own != text);
+                if inner.is_some_and(left_in) {
                     out.push(Atom::blank(true));
                     return;
                 }
@@ -378,4 +382,41 @@ impl Walker<'_> {
         }
         value(&atoms, 0..0).sketch().map(str::to_string)
     }
+}
+
+/// What stands between `$'` and `'`, its escapes resolved; `None` where one of them is not the same in every shell.
+fn unescaped(inner: &str) -> Option<String> {
+    let mut chars = inner.chars().peekable();
+    let mut text = String::new();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            text.push(c);
+            continue;
+        }
+        text.push(match chars.next()? {
+            'a' => '\x07',
+            'b' => '\x08',
+            'e' => '\x1b',
+            'f' => '\x0c',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'v' => '\x0b',
+            same @ ('\\' | '\'' | '"') => same,
+            'x' => code(&mut chars, 0, 2, 16)?,
+            digit => code(&mut chars, digit.to_digit(8)?, 2, 8)?,
+        });
+    }
+    Some(text)
+}
+
+/// A character by its number, of which at most `most` digits follow what was read: ASCII alone, as the shells differ about the rest.
+fn code(chars: &mut Peekable<Chars>, read: u32, most: usize, radix: u32) -> Option<char> {
+    let mut number = read;
+    for _ in 0..most {
+        let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
+        number = number * radix + digit;
+        chars.next();
+    }
+    u8::try_from(number).ok().filter(|n| (1..0x80).contains(n)).map(char::from)
 }
