@@ -12,35 +12,61 @@ use toml::{Table, Value};
 mod phrases;
 #[path = "../src/effect/program/row.rs"]
 mod row;
+#[path = "../src/effect/program/vocabulary.rs"]
+#[allow(dead_code, reason = "the program reads what the build writes")]
+mod vocabulary;
+#[path = "../src/effect/word.rs"]
+#[allow(dead_code, reason = "the build only asks whether there is such a word")]
+mod word;
+
+use vocabulary::{Fault, Language, Special};
+use word::Word;
 
 /// Reads the tables and writes `programs.rs` into OUT_DIR.
 pub fn generate() {
-    println!("cargo:rerun-if-changed=config/programs");
-    println!("cargo:rerun-if-changed=build/programs.rs");
-    println!("cargo:rerun-if-changed=build/phrases.rs");
-    let mut all: BTreeMap<String, Table> = BTreeMap::new();
+    let sources = ["program/row.rs", "program/vocabulary.rs", "word.rs"];
+    for path in ["config/programs", "config/effects.toml", "build/programs.rs", "build/phrases.rs"]
+    {
+        println!("cargo:rerun-if-changed={path}");
+    }
+    sources.iter().for_each(|path| println!("cargo:rerun-if-changed=src/effect/{path}"));
+    let read = |path: &Path| fs::read_to_string(path).expect("a readable table");
     let mut files: Vec<_> = fs::read_dir("config/programs")
         .expect("config/programs")
         .filter_map(|entry| entry.ok().map(|e| e.path()))
         .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .map(|path| (path.display().to_string(), read(&path)))
         .collect();
     files.sort();
-    for file in &files {
-        println!("cargo:rerun-if-changed={}", file.display());
-        let text = fs::read_to_string(file).expect("a readable table");
-        let table: Table =
-            toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let source = compile(&files, &read(Path::new("config/effects.toml")));
+    let dir = env::var("OUT_DIR").expect("OUT_DIR");
+    fs::write(Path::new(&dir).join("programs.rs"), source.unwrap_or_else(|why| panic!("{why}")))
+        .expect("OUT_DIR is writable");
+}
+
+/// One entry, and the file that it stands in.
+#[derive(Clone)]
+struct Entry {
+    file: String,
+    keys: Table,
+}
+
+/// The tables, each with its path, as the source of static data. `effects` = the text of `config/effects.toml`.
+pub fn compile(files: &[(String, String)], effects: &str) -> Result<String, String> {
+    let mut all: BTreeMap<String, Entry> = BTreeMap::new();
+    for (file, text) in files {
+        let table: Table = toml::from_str(text).map_err(|e| format!("{file}: {e}"))?;
         for (name, value) in table {
-            let Value::Table(entry) = value else { panic!("{}: {name}", file.display()) };
-            for key in entry.keys() {
-                assert!(row::KEYS.contains(&key.as_str()), "{}: [{name}] {key}?", file.display());
-            }
-            for name in spelled(&name) {
-                assert!(all.insert(name.clone(), entry.clone()).is_none(), "{name} stands twice");
+            let Value::Table(keys) = value else { return Err(format!("{file}: {name}")) };
+            for name in spelled(&name)? {
+                let entry = Entry { file: file.clone(), keys: keys.clone() };
+                if all.insert(name.clone(), entry).is_some() {
+                    return Err(format!("{file}: [{name}] stands twice"));
+                }
             }
         }
     }
-    let names = named_effects();
+    let names = named_effects(effects)?;
     let mut out = String::from(
         "/// Every named effect and its meaning.\npub static NAMES: &[(&str, &str)] = &[\n",
     );
@@ -54,24 +80,8 @@ pub fn generate() {
     let mut text = String::new();
     let mut index = String::new();
     for (name, own) in &all {
-        let mut entry = whole(&all, own);
-        if let Some(extra) = entry.remove("extra") {
-            let list = entry.entry("options").or_insert_with(|| Value::Array(Vec::new()));
-            if let (Value::Array(list), Value::Array(extra)) = (list, extra) {
-                list.extend(extra);
-            }
-        }
-        // What git reads of its options holds for its sub-commands.
-        let parent = name.split_once(' ').and_then(|(parent, _)| all.get(parent));
-        if parent.is_some_and(|p| flag(p, "abbreviate")) {
-            entry.insert("abbreviate".into(), Value::Boolean(true));
-        }
-        // Programs of Windows have long options with one sign, in whatever letter case.
-        if flag(&entry, "windows") || parent.is_some_and(|p| flag(p, "windows")) {
-            entry.insert("windows".into(), Value::Boolean(true));
-            entry.insert("single".into(), Value::Boolean(true));
-        }
-        let row = rows.place(program(&mut lists, name, &entry, &names));
+        let row = packed(&all, name, own, &mut lists, &names);
+        let row = rows.place(row.map_err(|why| format!("{}: [{name}] {why}", own.file))?);
         let _ = write!(index, "({}, {row}),", text.len());
         text.push_str(name);
     }
@@ -97,22 +107,59 @@ pub fn generate() {
     let _ = writeln!(out, "const LONGEST: usize = {};", phrases::LONGEST);
     let _ = writeln!(out, "/// Where each phrase begins in it, and its length.");
     let _ = writeln!(out, "static PHRASES: &[(u16, u8)] = &{:?};", packed.phrases);
-    let dir = env::var("OUT_DIR").expect("OUT_DIR");
-    fs::write(Path::new(&dir).join("programs.rs"), out).expect("OUT_DIR is writable");
+    Ok(out)
+}
+
+/// One entry, with what follows from others, as a line of fields.
+fn packed(
+    all: &BTreeMap<String, Entry>,
+    name: &str,
+    own: &Entry,
+    lists: &mut Pool,
+    names: &BTreeMap<String, String>,
+) -> Result<String, String> {
+    let mut entry = whole(all, &own.keys)?;
+    if let Some(extra) = entry.remove("extra") {
+        let list = entry.entry("options").or_insert_with(|| Value::Array(Vec::new()));
+        if let (Value::Array(list), Value::Array(extra)) = (list, extra) {
+            list.extend(extra);
+        }
+    }
+    // What git reads of its options holds for its sub-commands.
+    let parent = name.split_once(' ').and_then(|(parent, _)| all.get(parent));
+    let above = |key: &str| parent.is_some_and(|parent| flag(&parent.keys, key));
+    if above("abbreviate") {
+        entry.insert("abbreviate".into(), Value::Boolean(true));
+    }
+    // Programs of Windows have long options with one sign, in whatever letter case.
+    if flag(&entry, "windows") || above("windows") {
+        entry.insert("windows".into(), Value::Boolean(true));
+        entry.insert("single".into(), Value::Boolean(true));
+    }
+    program(lists, &entry, names).map_err(|fault| fault.to_string())
 }
 
 /// `gh pr {list,view}` is a name for each.
-fn spelled(name: &str) -> Vec<String> {
-    let Some((before, rest)) = name.split_once('{') else { return vec![name.to_string()] };
-    let (list, after) = rest.split_once('}').unwrap_or_else(|| panic!("[{name}] lacks a brace"));
-    list.split(',').flat_map(|verb| spelled(&format!("{before}{verb}{after}"))).collect()
+fn spelled(name: &str) -> Result<Vec<String>, String> {
+    let Some((before, rest)) = name.split_once('{') else { return Ok(vec![name.to_string()]) };
+    let (list, after) = rest.split_once('}').ok_or_else(|| format!("[{name}] lacks a brace"))?;
+    let mut all = Vec::new();
+    for verb in list.split(',') {
+        all.extend(spelled(&format!("{before}{verb}{after}"))?);
+    }
+    Ok(all)
 }
 
 /// An entry with what it takes from others by `same`.
-fn whole(all: &BTreeMap<String, Table>, own: &Table) -> Table {
-    let Some(Value::String(same)) = own.get("same") else { return own.clone() };
-    let base = all.get(same).unwrap_or_else(|| panic!("same = {same}?"));
-    let mut entry = whole(all, base);
+fn whole(all: &BTreeMap<String, Entry>, own: &Table) -> Result<Table, String> {
+    for key in own.keys() {
+        if !row::KEYS.contains(&key.as_str()) {
+            return Err(format!("no such key: `{key}`; there are {}", row::KEYS.join(", ")));
+        }
+    }
+    let Some(Value::String(same)) = own.get("same") else { return Ok(own.clone()) };
+    let base = all.get(same).ok_or_else(|| format!("no such program: `{same}`"))?;
+    let mut entry = whole(all, &base.keys)?;
     // A program under another name has the other's sub-commands.
     if flag(&entry, "sub") && !own.contains_key("sub") && !entry.contains_key("family") {
         entry.insert("family".into(), Value::String(same.clone()));
@@ -128,7 +175,7 @@ fn whole(all: &BTreeMap<String, Table>, own: &Table) -> Table {
             _ => drop(entry.insert(key.clone(), value.clone())),
         }
     }
-    entry
+    Ok(entry)
 }
 
 fn flag(entry: &Table, key: &str) -> bool {
@@ -148,20 +195,18 @@ fn list<'a>(entry: &'a Table, key: &str) -> Vec<&'a str> {
 }
 
 /// The names of `config/effects.toml`, with what each means.
-fn named_effects() -> BTreeMap<String, String> {
-    let path = "config/effects.toml";
-    println!("cargo:rerun-if-changed={path}");
-    let text = fs::read_to_string(path).expect("config/effects.toml is part of the source");
-    let table: Table = toml::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}"));
+fn named_effects(text: &str) -> Result<BTreeMap<String, String>, String> {
+    let table: Table = toml::from_str(text).map_err(|e| format!("config/effects.toml: {e}"))?;
     let mut names = BTreeMap::new();
     for (domain, entries) in &table {
-        for (name, meaning) in entries.as_table().expect("a table of names") {
+        for (name, meaning) in entries.as_table().into_iter().flatten() {
             let full = format!("{domain}.{name}");
-            assert!(row::is_named_effect(&full), "{path}: {full}?");
-            names.insert(full, meaning.as_str().expect("a meaning").to_string());
+            let meaning = meaning.as_str().filter(|_| row::is_named_effect(&full));
+            let meaning = meaning.ok_or_else(|| format!("config/effects.toml: {full}?"))?;
+            names.insert(full, meaning.to_string());
         }
     }
-    names
+    Ok(names)
 }
 
 /// Texts that are stored once.
@@ -186,46 +231,61 @@ impl Pool {
 /// One entry as a line of fields with tabs between: `src/effect/program/packed.rs` reads it.
 fn program(
     lists: &mut Pool,
-    name: &str,
     entry: &Table,
     names: &BTreeMap<String, String>,
-) -> String {
-    let fail = |why: String| -> ! { panic!("[{name}] {why}") };
-    let known = |effect: &str| {
-        if effect.contains('.') && !names.contains_key(effect) {
-            fail(format!("{effect} does not stand in config/effects.toml"));
-        }
+) -> Result<String, Fault> {
+    let known = |effect: &str| match names.contains_key(effect) || Word::closed(effect).is_some() {
+        true => Ok(()),
+        false => Err(Fault::Unknown {
+            what: "effect",
+            word: effect.into(),
+            known: Word::ALL
+                .iter()
+                .map(|word| word.text())
+                .chain(["names of config/effects.toml"])
+                .collect(),
+        }),
     };
     let effects = list(entry, "effects");
-    effects.iter().copied().for_each(known);
-    let operands = list(entry, "operands");
-    row::operands(&operands).unwrap_or_else(|why| fail(why));
+    effects.iter().try_for_each(|effect| known(effect))?;
+    // No list is not the same as an empty one.
+    let operands = match entry.contains_key("operands") {
+        true => row::pack_operands(&row::operands(&list(entry, "operands"))?),
+        false => String::new(),
+    };
     let mut verbs = String::new();
     for line in list(entry, "verbs") {
-        let (words, effects) = row::verb(line).unwrap_or_else(|why| fail(why));
-        effects.iter().copied().for_each(known);
+        let (words, effects) = row::verb(line)?;
+        effects.iter().try_for_each(|effect| known(effect))?;
         let _ = writeln!(verbs, "{words}|{}", effects.join(" "));
     }
-    let options = list(entry, "options").into_iter().map(|line| {
-        let option = row::option(line).unwrap_or_else(|why| fail(why));
-        option.effect.into_iter().for_each(known);
-        option
-    });
-    let options = row::pack(options);
+    let mut options = Vec::new();
+    for line in list(entry, "options") {
+        let option = row::option(line)?;
+        option.effect.into_iter().try_for_each(known)?;
+        options.push(option);
+    }
+    let mut signs = String::new();
+    // An empty one takes away what `same` brought.
+    if let Some(special) = entry.get("special").and_then(Value::as_str).filter(|s| !s.is_empty()) {
+        signs.push(Special::from_text(special)?.sign());
+    }
+    signs.push(' ');
+    if let Some(lang) = entry.get("lang").and_then(Value::as_str) {
+        signs.push(Language::from_text(lang)?.sign());
+    }
     let flags: String =
         row::FLAGS.iter().map(|key| if flag(entry, key) { '1' } else { '0' }).collect();
     let fields = [
         &flags,
         text(entry, "family"),
         text(entry, "default"),
-        text(entry, "special"),
-        text(entry, "lang"),
+        &signs,
         text(entry, "on-windows"),
         &effects.join(" "),
-        // No list is not the same as an empty one.
-        &if entry.contains_key("operands") { operands.join(" ") } else { "?".into() },
-        &lists.place(options).to_string(),
+        &operands,
+        &lists.place(row::pack(options)).to_string(),
         &verbs,
     ];
-    fields.join("\t")
+    Ok(fields.join("\t"))
 }

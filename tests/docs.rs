@@ -22,6 +22,9 @@ use serde_json::Value;
 
 #[path = "docs/packs.rs"]
 mod packs;
+#[path = "../build/programs.rs"]
+#[allow(dead_code, missing_docs, reason = "the build's own, of which its checks are tested")]
+mod tables;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -186,12 +189,41 @@ fn the_reference_of_programs_is_complete() {
         .collect();
     let roles = table::Role::ALL.iter().map(|(name, _)| *name);
     let marks = table::mark::ALL.iter().map(|(name, _)| *name);
-    let words = roles.chain(marks).chain(row::KEYS.iter().copied());
+    let languages = table::Language::ALL.iter().map(|(name, _)| *name);
+    let words = roles.chain(marks).chain(languages).chain(row::KEYS.iter().copied());
     missing.extend(words.map(|word| format!("`{word}`")).filter(|word| !text.contains(word)));
     assert!(missing.is_empty(), "docs/programs.md does not name:\n{}", missing.join("\n"));
 }
 
 /// What is wrong with the rules in a text, but that they do nothing.
+/// A misspelt word in a table stops the build, which says where, and what there is.
+#[test]
+fn the_build_refuses_words_that_there_are_not() {
+    let check = |entry: &str| {
+        let file = ("config/programs/x.toml".to_string(), format!("[pa]\n{entry}\n"));
+        tables::compile(&[file], "[git]\npush = 'x'")
+    };
+    for sound in ["special = 'pager'", "effects = ['read', 'git.push']", "lang = 'sql'"] {
+        check(sound).unwrap();
+    }
+    for (entry, word, known) in [
+        ("special = 'pagr'", "special: `pagr`", "pager"),
+        ("lang = 'pyton'", "lang: `pyton`", "python"),
+        ("operands = ['raed*']", "role: `raed`", "read-tree"),
+        ("options = ['-a <raed>']", "role: `raed`", "read-tree"),
+        ("options = ['-a | unsaef']", "mark: `unsaef`", "unsafe"),
+        ("options = ['-a | git.psuh']", "effect: `git.psuh`", "network"),
+        ("effects = ['netwrok']", "effect: `netwrok`", "network"),
+        ("verbs = ['a | netwrok']", "effect: `netwrok`", "network"),
+        ("optoins = []", "key: `optoins`", "options"),
+        ("same = 'pb'", "program: `pb`", ""),
+    ] {
+        let fault = check(entry).expect_err(entry);
+        let names = fault.starts_with(&format!("config/programs/x.toml: [pa] no such {word}"));
+        assert!(names && fault.contains(known), "{entry}: {fault}");
+    }
+}
+
 fn faults(text: &str) -> Vec<String> {
     let rules = file::read(text, Path::new("x.toml"), Layer::Managed, None).faults;
     let tests = case::read(text, &root().join("examples/payloads")).faults;

@@ -11,6 +11,7 @@ pub mod row;
 pub mod special;
 pub mod spelling;
 pub mod table;
+pub mod vocabulary;
 
 pub use effects::{Call, Next, run};
 pub use options::{Parsed, parse};

@@ -7,7 +7,7 @@ pub use fields::{holds_line, names_line};
 use serde_json::Value as Json;
 
 use super::host::host_of;
-use super::program::code;
+use super::program::{code, table};
 use super::value::{Emitter, Value};
 use super::{Analysis, Extent, Grade, Place, Source, Word, path, shell};
 use crate::event::Event;
@@ -240,7 +240,12 @@ fn statement(out: &mut Emitter, name: &str, input: &Json) {
         let own = matches!(key.as_str(), "sql" | "statement" | "sql_query")
             || key == "query" && (name.ends_with("__query") || name.contains("sql"));
         if let (true, Json::String(text)) = (own, value) {
-            code::emit(out, "sql", &Value::known(text.clone(), 0..0), &mut Vec::new());
+            code::emit(
+                out,
+                table::Language::Sql,
+                &Value::known(text.clone(), 0..0),
+                &mut Vec::new(),
+            );
         }
     }
 }

@@ -9,7 +9,8 @@ use super::reader::Reader;
 use crate::effect::Word;
 use crate::effect::program::packed;
 use crate::effect::program::row;
-use crate::effect::program::table::{self, Program, Role, mark};
+use crate::effect::program::table::{self, Language, Program, Role};
+use crate::effect::program::vocabulary::Fault;
 
 const EMPTY: Program = Program {
     name: "",
@@ -29,8 +30,8 @@ const EMPTY: Program = Program {
     verbs: "",
     operands_known: false,
     default: "",
-    special: "",
-    lang: "",
+    special: None,
+    lang: None,
     effects: &[],
     before: &[],
     repeat: Role::Text,
@@ -90,7 +91,10 @@ pub fn read(
             "verbs" => program.verbs = verbs(value, r),
             "abbreviate" => program.abbreviate = r.boolean(value)?,
             "default" => program.default = keep(&r.string(value)?.0),
-            "lang" => program.lang = keep(&r.string(value)?.0),
+            "lang" => {
+                let (text, span) = r.string(value)?;
+                program.lang = take(Language::from_text(&text), "unknown-word", span, r);
+            }
             "effects" => program.effects = effects(value, r),
             "operands" => operands(value, &mut program, r),
             "options" => program.options = options(value, "", r),
@@ -115,17 +119,12 @@ fn effects(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static [Word] 
 fn verbs(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static str {
     let mut lines = String::new();
     for (line, span) in r.strings(value) {
-        match row::verb(&line) {
-            Ok((words, effects)) => {
-                let known: Vec<&str> = effects
-                    .iter()
-                    .filter_map(|text| word(text, span.clone(), r))
-                    .map(Word::text)
-                    .collect();
-                lines.push_str(&format!("{words}|{}\n", known.join(" ")));
-            }
-            Err(why) => r.fault("bad-verb", why, None, span),
-        }
+        let Some((words, effects)) = take(row::verb(&line), "bad-verb", span.clone(), r) else {
+            continue;
+        };
+        let effects = effects.iter().filter_map(|text| word(text, span.clone(), r));
+        let known: Vec<&str> = effects.map(Word::text).collect();
+        lines.push_str(&format!("{words}|{}\n", known.join(" ")));
     }
     keep(&lines)
 }
@@ -141,14 +140,19 @@ fn word(text: &str, span: std::ops::Range<usize>, r: &mut Reader<'_>) -> Option<
     found
 }
 
-fn role(text: &str, span: std::ops::Range<usize>, r: &mut Reader<'_>) -> Role {
-    match Role::ALL.iter().find(|(name, _)| *name == text) {
-        Some((_, role)) => *role,
-        None => {
-            r.unknown_word("role", text, span, Role::ALL.iter().map(|(name, _)| *name));
-            Role::MaybePath
-        }
+/// What was read, or its fault is noted.
+fn take<T>(
+    read: Result<T, Fault>,
+    code: &'static str,
+    span: std::ops::Range<usize>,
+    r: &mut Reader<'_>,
+) -> Option<T> {
+    match read {
+        Ok(found) => return Some(found),
+        Err(Fault::Form(why)) => r.fault(code, why, None, span),
+        Err(Fault::Unknown { what, word, known }) => r.unknown_word(what, &word, span, known),
     }
+    None
 }
 
 fn operands(value: &Spanned<DeValue<'_>>, program: &mut Program, r: &mut Reader<'_>) {
@@ -158,17 +162,11 @@ fn operands(value: &Spanned<DeValue<'_>>, program: &mut Program, r: &mut Reader<
         _ => r.strings(value),
     };
     let texts: Vec<&str> = items.iter().map(|(text, _)| text.as_str()).collect();
-    match row::operands(&texts) {
-        Ok(found) => {
-            let mut one = |text: &str| role(text, value.span(), r);
-            let before: Vec<Role> = found.before.iter().map(|text| one(text)).collect();
-            program.repeat = found.repeat.map_or(Role::Text, &mut one);
-            program.last = found.last.map(one);
-            program.before = before.leak();
-            program.operands_known = true;
-        }
-        Err(why) => r.fault("bad-operands", why, None, value.span()),
-    }
+    let Some(found) = take(row::operands(&texts), "bad-operands", value.span(), r) else { return };
+    program.repeat = found.repeat.unwrap_or(Role::Text);
+    program.last = found.last;
+    program.before = found.before.leak();
+    program.operands_known = true;
 }
 
 /// Option lines, packed as the shipped ones are; of a name that `base` has too, these count.
@@ -176,23 +174,8 @@ fn options(value: &Spanned<DeValue<'_>>, base: &'static str, r: &mut Reader<'_>)
     let lines = r.strings(value);
     let mut found = Vec::new();
     for (line, span) in &lines {
-        let mut option = match row::option(line) {
-            Ok(option) => option,
-            Err(why) => {
-                r.fault("bad-option", why, None, span.clone());
-                continue;
-            }
-        };
-        option.marks.retain(|text| {
-            let known = mark::ALL.iter().any(|(name, _)| name == text);
-            if !known {
-                r.unknown_word("mark", text, span.clone(), mark::ALL.iter().map(|(n, _)| *n));
-            }
-            known
-        });
-        if let Some((text, _)) = option.value {
-            role(text, span.clone(), r);
-        }
+        let option = take(row::option(line), "bad-option", span.clone(), r);
+        let Some(mut option) = option else { continue };
         option.effect = option.effect.filter(|text| word(text, span.clone(), r).is_some());
         found.push(option);
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::options::Parsed;
 use super::special;
-use super::table::{Role, mark};
+use super::table::{Language, Role, Special, mark};
 use crate::effect::guard::is_below;
 use crate::effect::value::{Emitter, Spot, Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -51,14 +51,14 @@ pub enum Next {
     /// An interpreter that reads its program from standard input.
     Stdin {
         /// Its language.
-        lang: &'static str,
+        lang: Language,
     },
     /// A script file that an interpreter runs.
     File {
         /// The file.
         file: Value,
-        /// The interpreter's language, empty for the file itself.
-        lang: &'static str,
+        /// The interpreter's language, none for the file itself.
+        lang: Option<Language>,
     },
 }
 
@@ -188,7 +188,9 @@ fn emit(out: &mut Emitter, call: &Call) -> Vec<Next> {
 /// Goes where the options say: `make -C DIR`, `npm --prefix DIR`.
 fn goes(out: &mut Emitter, call: &Call) {
     // tar names its archive from where it starts: it goes there itself.
-    if !call.parsed.has(mark::CHDIR) || call.parsed.program.is_some_and(|p| p.special == "tar") {
+    if !call.parsed.has(mark::CHDIR)
+        || call.parsed.program.is_some_and(|p| p.special == Some(Special::Tar))
+    {
         return;
     }
     for option in &call.parsed.options {

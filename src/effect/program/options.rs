@@ -1,7 +1,9 @@
 //! Taking arguments apart: bundles, glued and separate values, abbreviations, `--`.
 
 use super::packed;
-use super::table::{Arity, Known, OptSpec, PLAIN, Program, Role, has_below, mark, program as find};
+use super::table::{
+    Arity, Known, OptSpec, PLAIN, Program, Role, Special, has_below, mark, program as find,
+};
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Arg, Opt, Word};
 
@@ -179,7 +181,8 @@ pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
         let operands: Vec<Option<&str>> =
             parsed.operands[parsed.subs..].iter().map(|i| args[*i].plain()).collect();
         parsed.verb = program.verb(&operands);
-        if parsed.verb.is_none() && !operands.is_empty() && program.special != "verbs" {
+        if parsed.verb.is_none() && !operands.is_empty() && program.special != Some(Special::Verbs)
+        {
             parsed.harmless = false;
         }
     }
@@ -245,7 +248,7 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
             .options
             .last()
             .is_some_and(|o| o.spec.is_some_and(|s| s.marks & mark::SPARE != 0));
-        if command && program.is_some_and(|p| p.special == "find") {
+        if command && program.is_some_and(|p| p.special == Some(Special::Find)) {
             while at < args.len() {
                 at += 1;
                 if matches!(args[at - 1].plain(), Some(";" | "+")) {

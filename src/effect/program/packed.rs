@@ -5,8 +5,7 @@
 
 use std::cell::RefCell;
 
-use super::row;
-use super::table::{Arity, OptSpec, Program, Role, mark};
+use super::table::{Arity, Language, OptSpec, Program, Role, Special, mark};
 use crate::effect::Word;
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -97,17 +96,18 @@ fn unpacked(at: usize) -> &'static str {
 }
 
 fn unpack(name: &'static str, text: &'static str) -> Program {
-    let mut fields = text.splitn(10, '\t');
+    let mut fields = text.splitn(9, '\t');
     let mut field = || fields.next().unwrap_or_default();
     let flags = field().as_bytes();
     let flag = |at: usize| flags.get(at) == Some(&b'1');
-    let (family, default, special) = (field(), field(), field());
-    let (lang, on_windows) = (field(), field());
+    let (family, default, signs, on_windows) = (field(), field(), field(), field());
+    let (special, lang) = signs.split_once(' ').unwrap_or_default();
     let effects: Vec<Word> = field().split_whitespace().map(word).collect();
+    // No list is not the same as an empty one.
     let operands = field();
-    let known = operands != "?";
-    let items: Vec<&str> = operands.split_whitespace().filter(|_| known).collect();
-    let operands = row::operands(&items).unwrap_or_default();
+    let mut groups = operands.split(' ').map(|signs| signs.bytes().filter_map(Role::from_sign));
+    let mut roles = || groups.next().into_iter().flatten();
+    let before: Vec<Role> = roles().collect();
     let list = field().parse().map_or("", |at: usize| unpacked(LISTS + at));
     Program {
         name,
@@ -125,19 +125,19 @@ fn unpack(name: &'static str, text: &'static str) -> Program {
         through: flag(10),
         family,
         verbs: field(),
-        operands_known: known,
+        operands_known: !operands.is_empty(),
         default,
-        special,
-        lang,
+        special: special.bytes().next().and_then(Special::from_sign),
+        lang: lang.bytes().next().and_then(Language::from_sign),
         effects: effects.leak(),
-        before: operands.before.iter().map(|text| role(text)).collect::<Vec<_>>().leak(),
-        repeat: operands.repeat.map_or(Role::Text, role),
-        last: operands.last.map(role),
+        before: before.leak(),
+        repeat: roles().next().unwrap_or(Role::Text),
+        last: roles().next(),
         options: list,
     }
 }
 
-/// What an option does, behind its names: `<` or `[` with the role of a value, marks, an effect.
+/// What an option does, behind its names: `<` or `[` with the sign of a value's role, those of marks, an effect.
 pub fn option(packed: &'static str) -> OptSpec {
     let mut fields = packed.split('\t');
     let mut field = || fields.next().unwrap_or_default();
@@ -149,26 +149,14 @@ pub fn option(packed: &'static str) -> OptSpec {
     };
     OptSpec {
         arity,
-        role: value.get(1..).map_or(Role::Text, role),
-        marks: marks.split_whitespace().fold(0, |bits, text| bits | bit(text)),
+        role: value.bytes().nth(1).and_then(Role::from_sign).unwrap_or(Role::Text),
+        marks: mark::from_signs(marks),
         effect: (!effect.is_empty()).then(|| word(effect)),
     }
 }
 
 fn word(text: &'static str) -> Word {
     Word::closed(text).unwrap_or(Word::Named(text))
-}
-
-fn role(text: &str) -> Role {
-    let found = Role::ALL.iter().find(|(name, _)| *name == text);
-    debug_assert!(found.is_some(), "no such role: {text}");
-    found.map_or(Role::MaybePath, |(_, role)| *role)
-}
-
-fn bit(text: &str) -> u32 {
-    let found = mark::ALL.iter().find(|(name, _)| *name == text);
-    debug_assert!(found.is_some(), "no such mark: {text}");
-    found.map_or(mark::UNSAFE, |(_, bit)| *bit)
 }
 
 #[cfg(test)]

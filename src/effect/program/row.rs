@@ -1,6 +1,8 @@
 //! How a row of the program tables is written: shared by the build, which compiles
 //! `config/programs/*.toml`, and by the reader of `[program.NAME]` in rule files.
 
+use super::vocabulary::{Fault, Role, mark};
+
 /// The keys of an entry.
 pub const KEYS: &[&str] = &[
     "same",
@@ -50,75 +52,75 @@ pub struct Option<'t> {
     /// Every spelling, with its dashes.
     pub names: Vec<&'t str>,
     /// The role of its value and whether the value may be missing.
-    pub value: std::option::Option<(&'t str, bool)>,
-    /// What else it does.
-    pub marks: Vec<&'t str>,
+    pub value: std::option::Option<(Role, bool)>,
+    /// What else it does: bits of [`mark`].
+    pub marks: u32,
     /// The named effect that it adds, or `listen` or `remote`.
     pub effect: std::option::Option<&'t str>,
 }
 
 /// The operands' roles: `["text", "read*", "target"]`.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Operands<'t> {
+pub struct Operands {
     /// The first ones, one role each.
-    pub before: Vec<&'t str>,
+    pub before: Vec<Role>,
     /// Those in between.
-    pub repeat: std::option::Option<&'t str>,
+    pub repeat: std::option::Option<Role>,
     /// The last one.
-    pub last: std::option::Option<&'t str>,
+    pub last: std::option::Option<Role>,
 }
 
 /// Takes an option line apart; `<role>` is a value, `[role]` one that may be missing.
-pub fn option(line: &str) -> Result<Option<'_>, String> {
+pub fn option(line: &str) -> Result<Option<'_>, Fault> {
     let (head, tail) = line.split_once('|').unwrap_or((line, ""));
     let mut option = Option::default();
     for item in head.split_whitespace() {
         let role = |open: char, close: char| item.strip_prefix(open)?.strip_suffix(close);
         if let Some(role) = role('<', '>') {
-            option.value = Some((role, false));
+            option.value = Some((Role::from_text(role)?, false));
         } else if let Some(role) = role('[', ']') {
-            option.value = Some((role, true));
+            option.value = Some((Role::from_text(role)?, true));
         } else if item.starts_with(['-', '+', '@']) {
             option.names.push(item);
         } else {
-            return Err(format!("`{item}` in `{line}` begins with no dash"));
+            return Err(Fault::Form(format!("`{item}` in `{line}` begins with no dash")));
         }
     }
     if option.names.is_empty() {
-        return Err(format!("`{line}` names no option"));
+        return Err(Fault::Form(format!("`{line}` names no option")));
     }
     for mark in tail.split_whitespace() {
         if mark.contains('.') || matches!(mark, "listen" | "remote") {
             option.effect = Some(mark);
         } else {
-            option.marks.push(mark);
+            option.marks |= mark::from_text(mark)?;
         }
     }
     Ok(option)
 }
 
 /// Takes a list of operand roles apart.
-pub fn operands<'t>(items: &[&'t str]) -> Result<Operands<'t>, String> {
+pub fn operands(items: &[&str]) -> Result<Operands, Fault> {
     let mut operands = Operands::default();
     for item in items {
-        match item.strip_suffix('*') {
-            Some(_) if operands.repeat.is_some() => {
-                return Err(format!("`{item}`: only one role is repeated"));
-            }
-            Some(role) => operands.repeat = Some(role),
-            None if operands.repeat.is_none() => operands.before.push(item),
-            None if operands.last.is_none() => operands.last = Some(item),
-            None => return Err(format!("`{item}`: one role may follow the repeated one")),
+        let fault = |why: &str| Fault::Form(format!("`{item}`: {why}"));
+        let role = Role::from_text(item.strip_suffix('*').unwrap_or(item))?;
+        match item.ends_with('*') {
+            true if operands.repeat.is_some() => return Err(fault("only one role is repeated")),
+            true => operands.repeat = Some(role),
+            false if operands.repeat.is_none() => operands.before.push(role),
+            false if operands.last.is_none() => operands.last = Some(role),
+            false => return Err(fault("one role may follow the repeated one")),
         }
     }
     Ok(operands)
 }
 
 /// Takes a line of `verbs` apart: `words of operands | effects`.
-pub fn verb(line: &str) -> Result<(&str, Vec<&str>), String> {
+pub fn verb(line: &str) -> Result<(&str, Vec<&str>), Fault> {
     let (words, effects) = line.split_once('|').unwrap_or((line, ""));
     if words.trim().is_empty() {
-        return Err(format!("`{line}` names no operand"));
+        return Err(Fault::Form(format!("`{line}` names no operand")));
     }
     Ok((words.trim(), effects.split_whitespace().collect()))
 }
@@ -133,18 +135,16 @@ pub fn is_named_effect(text: &str) -> bool {
 }
 
 /// Packs option lines: those that differ in nothing but their names share one line, `-a,--all -b`,
-/// then with tabs between the value's role behind `<` or `[`, the marks, and the effect.
+/// then with tabs between the sign of the value's role behind `<` or `[`, those of the marks, and the effect.
 pub fn pack<'t>(options: impl IntoIterator<Item = Option<'t>>) -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for option in options {
-        let value = match option.value {
-            None => String::new(),
-            Some((role, false)) => format!("<{role}"),
-            Some((role, true)) => format!("[{role}"),
-        };
-        let marks: Vec<&str> = option.marks.iter().copied().filter(|m| *m != "each").collect();
-        let rest = format!("{value}\t{}\t{}", marks.join(" "), option.effect.unwrap_or_default());
+        let value = option.value.map_or(String::new(), |(role, optional)| {
+            format!("{}{}", if optional { '[' } else { '<' }, role.sign())
+        });
+        let marks = mark::signs(option.marks & !mark::EACH);
+        let rest = format!("{value}\t{marks}\t{}", option.effect.unwrap_or_default());
         // Of a name that stands twice, the first counts.
         let mut own = option.names;
         own.retain(|name| !seen.contains(name));
@@ -152,7 +152,7 @@ pub fn pack<'t>(options: impl IntoIterator<Item = Option<'t>>) -> String {
             continue;
         }
         seen.extend(&own);
-        let own = own.join(if option.marks.contains(&"each") { " " } else { "," });
+        let own = own.join(if option.marks & mark::EACH != 0 { " " } else { "," });
         match lines.iter_mut().find(|(_, other)| *other == rest) {
             Some((names, _)) => *names = format!("{names} {own}"),
             None => lines.push((own, rest)),
@@ -160,4 +160,11 @@ pub fn pack<'t>(options: impl IntoIterator<Item = Option<'t>>) -> String {
     }
     let lines: Vec<String> = lines.iter().map(|(own, rest)| format!("{own}\t{rest}")).collect();
     lines.join("\n")
+}
+
+/// Packs the operands' roles: the signs of the first ones, of the repeated one, of the last one.
+pub fn pack_operands(operands: &Operands) -> String {
+    let signs = |roles: &[Role]| roles.iter().map(|role| role.sign()).collect::<String>();
+    let one = |role: &std::option::Option<Role>| signs(role.as_slice());
+    format!("{} {} {}", signs(&operands.before), one(&operands.repeat), one(&operands.last))
 }

@@ -22,7 +22,7 @@ pub use wrap::{apart, fill, replace};
 use wrap::{env, interpreter, parallel, shell, xargs};
 
 use super::effects::{Call, Next, joined, operands};
-use super::table::{self, Program, Role, mark};
+use super::table::{self, Language, Program, Role, Special, mark};
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word, secret};
 
@@ -65,28 +65,26 @@ pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
 
 /// Runs the program's own code; false = it has none, the row says everything.
 pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) -> bool {
-    if program.special.is_empty() {
-        return false;
-    }
+    let Some(special) = program.special else { return false };
     let values = call.operands();
-    match program.special {
-        "find" => find(out, call, next),
-        "fd" => fd(out, call, next),
-        "dd" => dd(out, &values),
-        "tar" => tar(out, call, &values, next),
-        "shell" => shell(out, call, values, next),
-        "interpreter" => interpreter(out, call, program, values, next),
-        "ln" => ln(out, call, &values),
-        "xargs" if call.name == "parallel" => parallel(call, values, out, next),
-        "xargs" => xargs(call, values, next),
-        "env" => env(call, values, next, out),
-        "copy" | "copy-near" => copy(out, call, &values),
-        "scp" => {
+    match special {
+        Special::Find => find(out, call, next),
+        Special::Fd => fd(out, call, next),
+        Special::Dd => dd(out, &values),
+        Special::Tar => tar(out, call, &values, next),
+        Special::Shell => shell(out, call, values, next),
+        Special::Interpreter => interpreter(out, call, program, values, next),
+        Special::Ln => ln(out, call, &values),
+        Special::Xargs if call.name == "parallel" => parallel(call, values, out, next),
+        Special::Xargs => xargs(call, values, next),
+        Special::Env => env(call, values, next, out),
+        Special::Copy | Special::CopyNear => copy(out, call, &values),
+        Special::Scp => {
             ssh_settings(out, call, &call.parsed.options);
             copy(out, call, &values);
         }
-        "gzip" => gzip(out, call, &values),
-        "zip" => {
+        Special::Gzip => gzip(out, call, &values),
+        Special::Zip => {
             operands(out, call, program, next);
             if call.parsed.option("-m").is_some() {
                 for value in values.iter().skip(1) {
@@ -95,11 +93,11 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
             }
         }
         // `script FILE CMD ...`, as other systems have it.
-        "session" if values.len() > 1 => {
+        Special::Session if values.len() > 1 => {
             out.path(Word::Write, &values[0], Extent::Exact, Grade::Certain, Source::Operand);
             next.push(Next::Words { words: values[1..].to_vec(), cwd: None, feeds: false });
         }
-        "own-shell" | "session" => {
+        Special::OwnShell | Special::Session => {
             // Without a command these start a shell on their standard input.
             let from = next.len();
             operands(out, call, program, next);
@@ -120,24 +118,24 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
             // `at -f FILE`, `at -d JOB`: nothing is read from there.
             let named = named || call.parsed.has(mark::SPARE);
             if !named && !next.iter().any(|n| matches!(n, Next::Words { .. })) {
-                next.push(Next::Stdin { lang: "shell" });
+                next.push(Next::Stdin { lang: Language::Shell });
             }
         }
-        "inside" => containers::inside(call, &values, 1, next),
-        "inside-only" => {
+        Special::Inside => containers::inside(call, &values, 1, next),
+        Special::InsideOnly => {
             operands(out, call, program, next);
             containers::inside(call, &[], 0, next);
         }
-        "kubectl-delete" => containers::delete(out, call, &values),
-        "kubectl-get" => containers::get(out, call, &values),
-        "container-run" => containers::run(out, call, &values, next),
-        "ansible" => containers::ansible(out, call, next),
-        "verbs" => cloud::verbs(out, call, program),
-        "httpie" => network::httpie(out, call, &values),
-        "nc" => network::nc(out, call, &values, next),
-        "socat" => network::socat(out, &values, next),
-        "client" => network::client(out, call, program, &values, next),
-        "unzip" => {
+        Special::KubectlDelete => containers::delete(out, call, &values),
+        Special::KubectlGet => containers::get(out, call, &values),
+        Special::ContainerRun => containers::run(out, call, &values, next),
+        Special::Ansible => containers::ansible(out, call, next),
+        Special::Verbs => cloud::verbs(out, call, program),
+        Special::Httpie => network::httpie(out, call, &values),
+        Special::Nc => network::nc(out, call, &values, next),
+        Special::Socat => network::socat(out, &values, next),
+        Special::Client => network::client(out, call, program, &values, next),
+        Special::Unzip => {
             if let Some(file) = values.first() {
                 out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
             }
@@ -148,39 +146,39 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                 unzip(out, call, &values);
             }
         }
-        "api" => forge::api(out, call, &values),
-        "gh-alias" => forge::alias(out, &values),
-        "gh-clone" => forge::clone(out, &values),
-        "jq" => {
+        Special::Api => forge::api(out, call, &values),
+        Special::GhAlias => forge::alias(out, &values),
+        Special::GhClone => forge::clone(out, &values),
+        Special::Jq => {
             // `--arg NAME VALUE` moves the program along.
             for (i, value) in values.iter().enumerate() {
                 if i == 0 || value.text.is_some() {
-                    super::code::emit(out, "jq", value, next);
+                    super::code::emit(out, Language::Jq, value, next);
                 }
             }
             operands(out, call, program, next);
         }
-        "packages" => {
+        Special::Packages => {
             packages::packages(out, call, program, &values);
             packages::binary(call, next);
         }
-        "runner" => packages::runner(out, program, &values, next),
-        "script" => {
+        Special::Runner => packages::runner(out, program, &values, next),
+        Special::Script => {
             packages::script(out, program, &values, next);
             packages::binary(call, next);
         }
-        "npm-pkg" => packages::fields(out, call, &values),
-        "reveals" => {
+        Special::NpmPkg => packages::fields(out, call, &values),
+        Special::Reveals => {
             operands(out, call, program, next);
             out.reveals("what may hold secrets is printed", call.span.clone());
         }
         // A setting that is asked for; without a key all of them are.
-        "setting" => {
+        Special::Setting => {
             if values.is_empty() || values.iter().any(|key| secret::is_setting(key.start())) {
                 out.reveals("settings that may hold secrets are printed", call.span.clone());
             }
         }
-        "ps" => {
+        Special::Ps => {
             let shows = |text: &str| text.contains('e') && !text.contains("pid");
             let format = call.parsed.options.iter().filter_map(|option| option.value.as_ref());
             if values.iter().any(|value| shows(value.start()))
@@ -189,52 +187,52 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                 out.reveals("the environments of processes are printed", call.span.clone());
             }
         }
-        "npm-config" | "pip-config" => packages::config(out, call, program, &values),
-        "maven" => packages::build(out, call, &values),
-        "download" => download(out, call, &values),
-        "ssh" => ssh(out, call, values, next),
-        "redis" => {
+        Special::NpmConfig | Special::PipConfig => packages::config(out, call, program, &values),
+        Special::Maven => packages::build(out, call, &values),
+        Special::Download => download(out, call, &values),
+        Special::Ssh => ssh(out, call, values, next),
+        Special::Redis => {
             super::code::redis(out, &values, &call.span);
             if values.is_empty() && !call.parsed.has(table::mark::UNSAFE) {
-                next.push(Next::Stdin { lang: "redis" });
+                next.push(Next::Stdin { lang: Language::Redis });
             }
         }
-        "editor" => {
+        Special::Editor => {
             // `vim +cmd FILE`; in `ex -s FILE` and `ed FILE` the commands come from standard input.
             for value in &values {
                 match value.plain().and_then(|t| t.strip_prefix('+')) {
-                    Some(text) if program.lang == "vim" => {
+                    Some(text) if program.lang == Some(Language::Vim) => {
                         let text = Value::known(text, value.span.clone());
-                        super::code::emit(out, program.lang, &text, next);
+                        super::code::emit(out, program.language(), &text, next);
                     }
                     _ if value.plain() == Some("-") => {}
                     // `ed '!CMD'` edits what the command prints.
-                    _ if program.lang == "ed" && value.start().starts_with('!') => {
+                    _ if program.lang == Some(Language::Ed) && value.start().starts_with('!') => {
                         next.push(Next::Script { text: value.rest(1), rest: Vec::new() });
                     }
                     _ => super::effects::role(out, call, Role::Edit, value, next),
                 }
             }
             if call.name == "ed" || call.name == "ex" || call.parsed.option("-s").is_some() {
-                next.push(Next::Stdin { lang: program.lang });
+                next.push(Next::Stdin { lang: program.language() });
             }
         }
-        "make" => {
+        Special::Make => {
             values.iter().for_each(|value| packages::variable(out, value, next));
             operands(out, call, program, next);
             match call.parsed.option("-f").and_then(|o| o.value.as_ref()) {
                 Some(file) if matches!(file.plain(), Some("-" | "/dev/stdin")) => {
-                    next.push(Next::Stdin { lang: "make" });
+                    next.push(Next::Stdin { lang: Language::Make });
                 }
                 // `-f <(...)`
                 Some(file) if file.pipe => {
-                    next.push(Next::File { file: file.clone(), lang: "make" });
+                    next.push(Next::File { file: file.clone(), lang: Some(Language::Make) });
                 }
                 _ => {}
             }
         }
         // `+!cmd` of less runs it, another `+` searches or jumps.
-        "pager" => {
+        Special::Pager => {
             for value in &values {
                 match value.start().strip_prefix('+').map(|t| t.trim_start_matches('+')) {
                     Some(text) if text.starts_with(['!', '|', '#']) => {
@@ -246,23 +244,23 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                 }
             }
         }
-        "sftp" => {
+        Special::Sftp => {
             ssh_settings(out, call, &call.parsed.options);
             operands(out, call, program, next);
             if call.parsed.option("-b").is_none() {
-                next.push(Next::Stdin { lang: "sftp" });
+                next.push(Next::Stdin { lang: Language::Sftp });
             }
         }
-        "transfer" => {
+        Special::Transfer => {
             let Some((host, words)) = values.split_first() else { return true };
             out.contact(host, true, Source::Operand);
             let told: Vec<&str> = words.iter().map(Value::start).collect();
             transfer(out, &told, &call.span, next);
             if told.is_empty() {
-                next.push(Next::Stdin { lang: "sftp" });
+                next.push(Next::Stdin { lang: Language::Sftp });
             }
         }
-        "flag-c" => {
+        Special::FlagC => {
             // `flock FILE -c TEXT`, `flock FILE CMD`: the text is an option of the rest.
             let Some(file) = values.first() else { return true };
             out.path(Word::Write, file, Extent::Exact, Grade::Certain, Source::Operand);
@@ -279,17 +277,17 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                 _ => {}
             }
         }
-        "eval" => {
+        Special::Eval => {
             if !values.is_empty() {
                 next.push(joined(&values));
             }
         }
-        "source" => {
+        Special::Source => {
             if let Some(file) = values.first() {
-                next.push(Next::File { file: file.clone(), lang: "shell" });
+                next.push(Next::File { file: file.clone(), lang: Some(Language::Shell) });
             }
         }
-        "test" => {
+        Special::Test => {
             for pair in call.args.windows(2) {
                 if pair[0].plain().is_some_and(|o| {
                     matches!(o, "-e" | "-f" | "-d" | "-r" | "-w" | "-x" | "-s" | "-L" | "-h")
@@ -299,22 +297,22 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                 }
             }
         }
-        "machine" => machine::machine(out, call, &values),
-        "parted" => machine::parted(out, call, &values),
-        "cpio" => machine::cpio(out, call, &values),
-        "chattr" => machine::chattr(out, call, &values, next),
-        "open" => machine::open(out, &values),
-        "kill" if call.name == "fuser" && !call.parsed.has(mark::SPARE) => {}
-        "kill" => machine::kill(out, call, &values),
+        Special::Machine => machine::machine(out, call, &values),
+        Special::Parted => machine::parted(out, call, &values),
+        Special::Cpio => machine::cpio(out, call, &values),
+        Special::Chattr => machine::chattr(out, call, &values, next),
+        Special::Open => machine::open(out, &values),
+        Special::Kill if call.name == "fuser" && !call.parsed.has(mark::SPARE) => {}
+        Special::Kill => machine::kill(out, call, &values),
         // Every operand is a command line (hyperfine).
-        "scripts" => {
+        Special::Scripts => {
             next.extend(values.iter().map(|v| Next::Script { text: v.clone(), rest: Vec::new() }))
         }
-        "script-file" => {
+        Special::ScriptFile => {
             // The first operand is a file that runs, the others are its own.
             match values.first() {
                 Some(file) if file.plain() == Some("-") => {
-                    next.push(Next::Stdin { lang: program.lang });
+                    next.push(Next::Stdin { lang: program.language() });
                 }
                 Some(file) if packages::fetched(out, file) => {}
                 Some(file) => next.push(Next::File { file: file.clone(), lang: program.lang }),
@@ -322,23 +320,23 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
             }
         }
         // `screen -X stuff TEXT` types it into a session.
-        "screen" => match call.parsed.has(mark::SPARE) {
+        Special::Screen => match call.parsed.has(mark::SPARE) {
             true => next.extend(values.get(1..).filter(|v| !v.is_empty()).map(typed)),
             false => operands(out, call, program, next),
         },
         // `kitty @ send-text TEXT` types it into a window.
-        "typed" => next.extend((!values.is_empty()).then(|| typed(&values))),
+        Special::Typed => next.extend((!values.is_empty()).then(|| typed(&values))),
         // `gdb --args PROGRAM ...`
-        "debugger" => match call.parsed.option("--args") {
+        Special::Debugger => match call.parsed.option("--args") {
             Some(_) => next.push(Next::Words { words: values, cwd: None, feeds: false }),
             None => {
                 operands(out, call, program, next);
                 if call.parsed.option("--batch").is_none() {
-                    next.push(Next::Stdin { lang: program.lang });
+                    next.push(Next::Stdin { lang: program.language() });
                 }
             }
         },
-        "daemon" => {
+        Special::Daemon => {
             if call.parsed.option("--stop").is_some() {
                 out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone());
                 return true;
@@ -352,22 +350,35 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                 super::effects::role(out, call, table::Role::Write, &file, next);
             }
         }
-        "busybox" => {
+        Special::Busybox => {
             if !values.is_empty() {
                 next.push(Next::Words { words: values, cwd: None, feeds: false });
             }
         }
-        "piped" => windows::piped(out, call, program, &values, next),
-        "drive" => windows::drive(out, call, &values),
-        "robocopy" => windows::robocopy(out, call, program, &values, next),
-        "start" => windows::start(call, values, next),
-        "own-text" => windows::own_text(out, call, program, &values, next),
-        "windows-shell" => windows::shell(out, call, program, next),
-        _ if git::run(out, call, program, &values, next) => {}
-        other => {
-            debug_assert!(false, "no such special: {other}");
-            out.unknown("a program table names code that does not exist", call.span.clone());
-        }
+        Special::Piped => windows::piped(out, call, program, &values, next),
+        Special::Drive => windows::drive(out, call, &values),
+        Special::Robocopy => windows::robocopy(out, call, program, &values, next),
+        Special::Start => windows::start(call, values, next),
+        Special::OwnText => windows::own_text(out, call, program, &values, next),
+        Special::WindowsShell => windows::shell(out, call, program, next),
+        Special::GitCheckout
+        | Special::GitClean
+        | Special::GitClone
+        | Special::GitFill
+        | Special::GitConfig
+        | Special::GitContents
+        | Special::GitDiff
+        | Special::GitGc
+        | Special::GitOwn
+        | Special::GitPull
+        | Special::GitPush
+        | Special::GitRefs
+        | Special::GitRemote
+        | Special::GitRemoteRead
+        | Special::GitReset
+        | Special::GitRestore
+        | Special::GitTree
+        | Special::GitWorktree => git::run(out, call, program, special, &values, next),
     }
     true
 }

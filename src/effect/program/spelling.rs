@@ -27,7 +27,7 @@ pub fn arguments(
         if option(&rows, word, text, &mut out) {
             continue;
         }
-        if !program.lang.is_empty() {
+        if program.lang.is_some() {
             // Program text stays as it is.
             out.push(word.clone());
             continue;

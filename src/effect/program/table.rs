@@ -7,89 +7,7 @@ use super::packed;
 use crate::effect::Word;
 use crate::glob;
 
-macro_rules! roles {
-    ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
-        /// What an operand or an option's value is to its program.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Role { $($(#[$doc])* $variant,)+ }
-
-        impl Role {
-            /// Every role by the name that tables use.
-            pub const ALL: &'static [(&'static str, Role)] = &[$(($text, Role::$variant),)+];
-        }
-    };
-}
-
-roles! {
-    /// Text: no effect.
-    Text = "text",
-    /// A file that is read.
-    Read = "read",
-    /// A file that is read, and gets a second name.
-    Link = "link",
-    /// A directory read with everything below it.
-    ReadTree = "read-tree",
-    /// A path or a glob of git's own, read with everything below it.
-    Pathspec = "pathspec",
-    /// A directory read with everything below it that is not hidden.
-    ReadVisible = "read-visible",
-    /// Code or settings that the program runs, read with what is not hidden below it: from outside of
-    /// the project it is nothing that an allow on the command speaks of.
-    Runs = "runs",
-    /// A name, or a glob, by which files are read at any depth.
-    ReadNamed = "read-named",
-    /// A file that is written.
-    Write = "write",
-    /// A directory in which something is written.
-    WriteInto = "write-into",
-    /// A file that is read and written.
-    Edit = "edit",
-    /// A file that is deleted.
-    Delete = "delete",
-    /// A directory deleted with everything below it.
-    DeleteTree = "delete-tree",
-    /// A path that is moved away: read and deleted with everything below it.
-    Move = "move",
-    /// Where cp, mv and install put things: the path, or a name inside it.
-    Target = "target",
-    /// A path whose mode or owner changes.
-    Permission = "permission",
-    /// A block device that is written or formatted.
-    Device = "device",
-    /// A host, `user@host`, `host:port`.
-    Host = "host",
-    /// A name that is asked for: where it is computed, what it is made of leaves with it.
-    Query = "query",
-    /// A URL that is contacted.
-    Url = "url",
-    /// A request's body: data leaves; `@file` is read.
-    Body = "body",
-    /// A file that is sent.
-    Upload = "upload",
-    /// A script file that the program runs.
-    Run = "run",
-    /// A program, by name or path, that the program starts.
-    Program = "program",
-    /// A program that the program starts with each of its own files.
-    Filter = "filter",
-    /// Shell text that is run.
-    Script = "script",
-    /// Text in the program's own language that is run.
-    Code = "code",
-    /// The first word of a command; the rest of the words are its arguments.
-    Command = "command",
-    /// Like `Command`, but the words are joined and read by a shell.
-    Joined = "joined",
-    /// A URL that is contacted, a path that is read with all below it, or just a name.
-    Source = "source",
-    /// A file, unless its first characters make it a text of the program's own: `|COMMAND`,
-    /// `@FILE`, `\\macro`, `scheme:x`.
-    Inline = "inline",
-    /// A word that may be a path: read for certain, possibly written, if it looks like one.
-    MaybePath = "maybe-path",
-    /// A word that may be a path: read with what is not hidden below it, if it looks like one.
-    MaybeRead = "maybe-read",
-}
+pub use super::vocabulary::{Language, Role, Special, mark};
 
 /// Does an option take a value?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,67 +18,6 @@ pub enum Arity {
     Value,
     /// Only glued (`-ofile`) or after `=`.
     Optional,
-}
-
-macro_rules! marks {
-    ($($(#[$doc:meta])* $name:ident = $text:literal $bit:literal),+ $(,)?) => {
-        /// What an option does besides taking a value: a set of bits.
-        pub mod mark {
-            $($(#[$doc])* pub const $name: u32 = 1 << $bit;)+
-
-            /// Every mark by the name that tables use.
-            pub const ALL: &[(&str, u32)] = &[$(($text, $name),)+];
-        }
-    };
-}
-
-marks! {
-    /// The operands are meant with everything below them.
-    TREE = "tree" 0,
-    /// Nothing is written, deleted or sent.
-    DRY = "dry" 1,
-    /// May execute or write what no effect speaks of.
-    UNSAFE = "unsafe" 2,
-    /// Operands that are read are also written.
-    INPLACE = "inplace" 3,
-    /// The first operand of its own (a pattern, a program text) is then not there.
-    NO_FIRST = "no-first" 4,
-    /// Names the target, so that every operand is a source.
-    TARGET = "target" 5,
-    /// Operands are kept where they would be deleted.
-    KEEP = "keep" 6,
-    /// Results go to standard output: nothing is written.
-    STDOUT = "stdout" 7,
-    /// The first operand is shell text (`bash -c`).
-    SCRIPT = "script" 8,
-    /// What runs is named by the value (`python -m`), standard input is not a program.
-    MODULE = "module" 9,
-    /// The program text comes from standard input whatever the operands (`bash -s`).
-    STDIN = "stdin" 11,
-    /// Data leaves.
-    SEND = "send" 12,
-    /// What follows are operands.
-    END = "end" 13,
-    /// The environment is emptied.
-    CLEAR = "clear" 14,
-    /// The value is the directory that the program then works in.
-    CHDIR = "chdir" 15,
-    /// The value is split into words that stand in front of the operands (`env -S`).
-    SPLITS = "splits" 16,
-    /// Runs as somebody else.
-    PRIVILEGE = "privilege" 17,
-    /// A mark for the program's own code.
-    SPARE = "spare" 18,
-    /// Only tells something (`--help`): none of the program's effects happens.
-    ONLY = "only" 19,
-    /// Changes the machine's state.
-    SYSTEM = "system" 20,
-    /// Every name of the line is an option of its own, no spelling of the first.
-    EACH = "each" 21,
-    /// Changes what the program otherwise only reads: an allow on the plain command does not mean it.
-    CHANGES = "changes" 22,
-    /// Operands that are read get a second name.
-    LINKS = "links" 23,
 }
 
 /// What an option of a program does.
@@ -222,10 +79,10 @@ pub struct Program {
     pub operands_known: bool,
     /// The operand where there is none.
     pub default: &'static str,
-    /// The name of the code that knows the rest.
-    pub special: &'static str,
+    /// The code that knows the rest.
+    pub special: Option<Special>,
     /// The language of its inline programs.
-    pub lang: &'static str,
+    pub lang: Option<Language>,
     /// What every call does.
     pub effects: &'static [Word],
     /// The first operands, one role each.
@@ -258,6 +115,11 @@ pub fn has_below(name: &str, own: &'static [Program]) -> bool {
 pub const PLAIN: OptSpec = OptSpec { arity: Arity::None, role: Role::Text, marks: 0, effect: None };
 
 impl Program {
+    /// The language of its inline programs.
+    pub fn language(&self) -> Language {
+        self.lang.unwrap_or(Language::Other)
+    }
+
     /// What the operands mean by the lines of `verbs`: the first one that fits.
     pub fn verb(&self, operands: &[Option<&str>]) -> Option<Vec<Word>> {
         let here = |pattern: &str, from: usize| {

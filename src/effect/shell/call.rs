@@ -417,7 +417,7 @@ impl Walker<'_> {
             self.out.cwd = self.cwd();
         }
         if !dir.is_empty() && !system {
-            self.file(word, "", index, words.to_vec());
+            self.file(word, None, index, words.to_vec());
             self.out.command = Some(index);
         }
         if declared {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::state::{Held, Key};
 use super::{Feed, Walker};
-use crate::effect::program::table::mark;
+use crate::effect::program::table::{Language, mark};
 use crate::effect::program::{Next, Parsed, code};
 use crate::effect::value::{BLANK, Printer, Spot, Value};
 use crate::effect::{Arg, Extent, Grade, Source, SubCommand, Word};
@@ -226,14 +226,14 @@ impl Walker<'_> {
     }
 
     /// An interpreter that reads its program from standard input.
-    pub(super) fn stdin(&mut self, lang: &'static str, index: usize, words: Vec<Value>) {
+    pub(super) fn stdin(&mut self, lang: Language, index: usize, words: Vec<Value>) {
         self.out.command = Some(index);
         let (own, span) = match self.out.analysis.commands.get(index) {
             Some(c) => (matches!(c.name.as_str(), "." | "source"), c.span.clone()),
             None => return,
         };
         if let Feed::Text(text) = &self.feed
-            && lang == "shell"
+            && lang == Language::Shell
             && continues(text)
         {
             // bash puts a byte of its own in place of what does not come.
@@ -251,12 +251,16 @@ impl Walker<'_> {
             Feed::Text(text) if text.contains(BLANK) => {
                 self.sketched(&text, lang, span, index, own);
             }
-            Feed::Text(text) if lang == "shell" => self.text_with(&text, span, index, own, words),
+            Feed::Text(text) if lang == Language::Shell => {
+                self.text_with(&text, span, index, own, words)
+            }
             Feed::Text(text) => {
                 self.inline(lang, &Value::known(text, span), index);
             }
             // A dump that is loaded is no program from who knows where.
-            Feed::Stream(_) if matches!(lang, "sql" | "redis" | "mongo") => {
+            Feed::Stream(_)
+                if matches!(lang, Language::Sql | Language::Redis | Language::Mongo) =>
+            {
                 let word = Word::Named("database.write");
                 self.out.push(word, Grade::Possible, Source::Code, span);
             }
@@ -266,7 +270,7 @@ impl Walker<'_> {
                 Spot::Unknown => self.out.unknown("a script known only at run time", span),
                 Spot::At(target) => {
                     let text = self.out.written.get(&target.resolved).cloned();
-                    self.content(text, &file, lang, index, own, words);
+                    self.content(text, &file, Some(lang), index, own, words);
                 }
             },
             Feed::Stream(by) => self.unread(by, true, own, &span),
@@ -308,9 +312,16 @@ impl Walker<'_> {
     }
 
     /// A program's text of which parts are not known.
-    fn sketched(&mut self, text: &str, lang: &str, span: Range<usize>, index: usize, own: bool) {
+    fn sketched(
+        &mut self,
+        text: &str,
+        lang: Language,
+        span: Range<usize>,
+        index: usize,
+        own: bool,
+    ) {
         let by = Value { outline: Some(text.to_string()), ..Value::unknown(span.clone()) };
-        if lang != "shell" {
+        if lang != Language::Shell {
             return self.inline(lang, &by, index);
         }
         self.unread(Printer::Nobody, false, own, &span);
@@ -322,7 +333,7 @@ impl Walker<'_> {
     }
 
     /// A program text, and what it runs in turn.
-    pub(super) fn inline(&mut self, lang: &str, value: &Value, index: usize) {
+    pub(super) fn inline(&mut self, lang: Language, value: &Value, index: usize) {
         let mut next = Vec::new();
         code::emit(&mut self.out, lang, value, &mut next);
         let outer = std::mem::replace(&mut self.feed, Feed::None);
@@ -336,8 +347,19 @@ impl Walker<'_> {
     }
 
     /// A script file runs with these words from `$0` on: opaque, unless the call itself wrote it.
-    pub(super) fn file(&mut self, file: &Value, lang: &str, index: usize, words: Vec<Value>) {
-        let program = lang.is_empty();
+    pub(super) fn file(
+        &mut self,
+        file: &Value,
+        lang: Option<Language>,
+        index: usize,
+        words: Vec<Value>,
+    ) {
+        let program = lang.is_none();
+        let fed = match lang {
+            None | Some(Language::Shell) => Language::Shell,
+            Some(Language::Make) => Language::Make,
+            Some(_) => Language::Other,
+        };
         self.out.command = Some(index);
         self.out.cwd = self.cwd();
         let caller = self.out.analysis.commands.get(index).map(|c| c.name.clone());
@@ -345,12 +367,7 @@ impl Walker<'_> {
         if file.pipe {
             let feed = self.pipe(file);
             let outer = std::mem::replace(&mut self.feed, feed);
-            let lang = match lang {
-                "shell" | "" => "shell",
-                "make" => "make",
-                _ => "script",
-            };
-            self.stdin(lang, index, words);
+            self.stdin(fed, index, words);
             self.feed = outer;
             return;
         }
@@ -360,13 +377,11 @@ impl Walker<'_> {
         }
         let source = if program { Source::Program } else { Source::Operand };
         match self.out.spot(file, Extent::Exact, false) {
-            Spot::Stream if lang.is_empty() => {}
+            Spot::Stream if program => {}
             Spot::Stream if !matches!(file.plain(), Some("-" | "/dev/stdin" | "/dev/fd/0")) => {
                 self.unread(Printer::Nobody, false, own, &file.span);
             }
-            Spot::Stream => {
-                self.stdin(if lang == "shell" { "shell" } else { "script" }, index, words)
-            }
+            Spot::Stream => self.stdin(fed, index, words),
             Spot::Unknown => {
                 self.out.unknown("a script file known only at run time", file.span.clone());
                 if own {
@@ -375,7 +390,7 @@ impl Walker<'_> {
             }
             // A link to standard input.
             Spot::At(target) if matches!(target.resolved.as_str(), "/dev/stdin" | "/dev/fd/0") => {
-                self.stdin(if lang == "shell" { "shell" } else { "script" }, index, words);
+                self.stdin(fed, index, words);
             }
             Spot::At(target) => {
                 let text = self.out.written.get(&target.resolved).cloned();
@@ -394,7 +409,7 @@ impl Walker<'_> {
         &mut self,
         text: Option<Option<String>>,
         file: &Value,
-        lang: &str,
+        lang: Option<Language>,
         index: usize,
         own: bool,
         words: Vec<Value>,
@@ -406,13 +421,14 @@ impl Walker<'_> {
             _ => None,
         };
         let shell = |text: &str| {
-            matches!(lang, "shell" | "")
+            matches!(lang, None | Some(Language::Shell))
                 && (!text.starts_with("#!")
                     || text.lines().next().is_some_and(|l| l.contains("sh")))
         };
         match text {
             Some(Some(text)) if text.contains(BLANK) => {
-                let lang = if shell(&text) { "shell" } else { lang };
+                let other = lang.unwrap_or(Language::Other);
+                let lang = if shell(&text) { Language::Shell } else { other };
                 self.sketched(&text, lang, span, index, own);
             }
             // What a sourced file does to this shell nobody knows.
@@ -420,8 +436,7 @@ impl Walker<'_> {
             None => {}
             Some(Some(text)) if shell(&text) => self.text_with(&text, span, index, own, words),
             Some(Some(text)) => {
-                let lang = if lang.is_empty() { "script" } else { lang };
-                self.inline(lang, &Value::known(text, span), index);
+                self.inline(lang.unwrap_or(Language::Other), &Value::known(text, span), index);
             }
             Some(None) => self.unread(Printer::Stranger, true, own, &span),
         }

@@ -5,7 +5,7 @@ use shuck_ast::{BinaryOp, Command, CompoundCommand, RedirectKind, Stmt, StmtSeq}
 use super::word::{Atom, Blank, atoms_of, number, quoted};
 use super::{Feed, Walker};
 use crate::effect::path::split;
-use crate::effect::program::table::{self, Program, Role, mark};
+use crate::effect::program::table::{self, Program, Role, Special, mark};
 use crate::effect::program::{options, special};
 use crate::effect::value::{Printer, Value};
 use crate::limits;
@@ -220,15 +220,17 @@ fn inner<'w>(words: &'w [Value], own: &'static [Program]) -> Option<&'w [Value]>
         _ => {
             let program = table::program(name, own)?;
             let place = match program.special {
-                "env" => 0,
-                "flag-c" => 1,
-                "" | "own-shell" => program.before.iter().position(|r| *r == Role::Command)?,
+                Some(Special::Env) => 0,
+                Some(Special::FlagC) => 1,
+                None | Some(Special::OwnShell) => {
+                    program.before.iter().position(|r| *r == Role::Command)?
+                }
                 _ => return None,
             };
             let parsed = options::parse(name, args, own);
             let known = parsed.options.iter().all(|o| o.spec.is_some());
             // `chroot DIR`: another root.
-            let elsewhere = program.special == "own-shell" && place > 0;
+            let elsewhere = program.special == Some(Special::OwnShell) && place > 0;
             if !known || elsewhere || parsed.subs > 0 || parsed.has(mark::CHDIR | mark::SPLITS) {
                 return None;
             }

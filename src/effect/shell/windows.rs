@@ -253,7 +253,7 @@ impl Walker<'_> {
         let line = text.lines().next().unwrap_or_default().to_string();
         let span = self.range(first).start..self.range(last).end;
         self.out.unknown("PowerShell where a shell reads", span.clone());
-        self.inline("powershell", &Value::known(line, span), index);
+        self.inline(table::Language::PowerShell, &Value::known(line, span), index);
     }
 
     /// Walks what a call may mean as well.

@@ -3,7 +3,7 @@
 //! The shapes are those of cdev's own memory. Where these hold for too much (an interpreter, a
 //! wrapper, a program of which nothing is known), only the very same command is alike.
 
-use crate::effect::program::table;
+use crate::effect::program::table::{self, Special};
 use crate::effect::{Analysis, Arg, Place, Word};
 use crate::event::Event;
 use crate::remote::cdev::is_compound;
@@ -89,7 +89,13 @@ const WHOLE: &[&str] = &[
 /// The tools whose call is on one file.
 const FILES: &[&str] = &["Write", "Edit", "Read"];
 /// What our tables call the programs that run a file or a text.
-const SPECIAL: &[&str] = &["interpreter", "source", "script-file", "own-shell", "runner"];
+const SPECIAL: &[Special] = &[
+    Special::Interpreter,
+    Special::Source,
+    Special::ScriptFile,
+    Special::OwnShell,
+    Special::Runner,
+];
 /// What says nothing of where and as whom a command runs. Anything else may take it out of its sandbox.
 const TALK: &[&str] = &["command", "description", "timeout", "run_in_background"];
 /// Keys of other tools' input whose text is run, or agreed to, wherever in it they stand.
@@ -197,7 +203,7 @@ fn prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> 
     if !is_plain
         || call.name.starts_with("python")
         || WHOLE.contains(&call.name.as_str())
-        || SPECIAL.contains(&program.special)
+        || program.special.is_some_and(|special| SPECIAL.contains(&special))
         || analysis.effects.iter().any(|effect| runs(effect.word))
     {
         return None;

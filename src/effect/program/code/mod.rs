@@ -22,7 +22,7 @@ use self::lex::Lang;
 use self::scan::Scan;
 use self::small::Sink;
 use super::effects::Next;
-use super::table;
+use super::table::{self, Language};
 use crate::effect::value::{BLANK, Emitter, Value};
 use crate::effect::{Grade, Source, Word};
 
@@ -32,14 +32,14 @@ pub use sql::redis;
 const NUMBER: &str = "[-0-9]*";
 
 /// The effects of an inline program; what it runs in turn is put into `next`.
-pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) {
+pub fn emit(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
     if value.fed {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
         return;
     }
-    if lang == "jq" {
+    if lang == Language::Jq {
         return match value.text.as_ref().or(value.outline.as_ref()) {
             Some(text) if !small::reaches_out(text) => {}
             Some(_) => out.push(Word::Code, Grade::Certain, Source::Code, span),
@@ -48,7 +48,8 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
     }
     // Text with gaps: what is there is read, and what the gaps add stays possible.
     let outline = value.outline.as_ref().filter(|text| {
-        matches!(lang, "sed" | "awk" | "sql") && text.contains(|c: char| c.is_ascii_alphabetic())
+        matches!(lang, Language::Sed | Language::Awk | Language::Sql)
+            && text.contains(|c: char| c.is_ascii_alphabetic())
     });
     if value.text.is_none()
         && let Some(outline) = outline
@@ -72,33 +73,33 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
     let home = out.cwd.clone();
     let (effects, runs) = (out.analysis.effects.len(), next.len());
     match lang {
-        "sed" => sed::emit(out, text, &span, next),
-        "awk" => awk::emit(out, text, &span, next),
-        "sql" => sql::emit(out, text, &span, next),
-        "redis" => {
+        Language::Sed => sed::emit(out, text, &span, next),
+        Language::Awk => awk::emit(out, text, &span, next),
+        Language::Sql => sql::emit(out, text, &span, next),
+        Language::Redis => {
             for line in text.lines() {
                 let words: Vec<Value> =
                     line.split_whitespace().map(|w| Value::known(w, span.clone())).collect();
                 sql::redis(out, &words, &span);
             }
         }
-        "sftp" => {
+        Language::Sftp => {
             for line in text.lines() {
                 let words: Vec<&str> = line.split_whitespace().collect();
                 super::special::transfer(out, &words, &span, next);
             }
         }
-        "mongo" => sql::mongo(out, text, &span),
+        Language::Mongo => sql::mongo(out, text, &span),
         _ => {
             out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
             let general = match lang {
-                "python" => Some(Lang::Python),
-                "node" => Some(Lang::Js),
-                "perl" => Some(Lang::Perl),
-                "ruby" => Some(Lang::Ruby),
-                "php" => Some(Lang::Php),
-                "lua" => Some(Lang::Lua),
-                "r" => Some(Lang::R),
+                Language::Python => Some(Lang::Python),
+                Language::Node => Some(Lang::Js),
+                Language::Perl => Some(Lang::Perl),
+                Language::Ruby => Some(Lang::Ruby),
+                Language::Php => Some(Lang::Php),
+                Language::Lua => Some(Lang::Lua),
+                Language::R => Some(Lang::R),
                 _ => None,
             };
             if let Some(general) = general {
@@ -106,15 +107,15 @@ pub fn emit(out: &mut Emitter, lang: &str, value: &Value, next: &mut Vec<Next>) 
             } else {
                 let mut sink = Sink { out: &mut *out, next, span: span.clone() };
                 match lang {
-                    "vim" => small::vim(&mut sink, text),
-                    "ed" => small::ed(&mut sink, text),
-                    "lisp" => small::lisp(&mut sink, text),
-                    "make" => small::make(&mut sink, text),
-                    "gdb" => small::gdb(&mut sink, text),
-                    "applescript" => small::apple(&mut sink, text),
-                    "powershell" => small::powershell(&mut sink, text),
-                    "cmd" => small::cmd(&mut sink, text),
-                    "tcl" => small::tcl(&mut sink, text),
+                    Language::Vim => small::vim(&mut sink, text),
+                    Language::Ed => small::ed(&mut sink, text),
+                    Language::Lisp => small::lisp(&mut sink, text),
+                    Language::Make => small::make(&mut sink, text),
+                    Language::Gdb => small::gdb(&mut sink, text),
+                    Language::AppleScript => small::apple(&mut sink, text),
+                    Language::PowerShell => small::powershell(&mut sink, text),
+                    Language::Cmd => small::cmd(&mut sink, text),
+                    Language::Tcl => small::tcl(&mut sink, text),
                     _ => generic::emit(out, text, &span),
                 }
             }

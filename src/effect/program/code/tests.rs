@@ -1,30 +1,6 @@
 use super::*;
 use crate::effect::Place;
 
-const LANGS: &[&str] = &[
-    "python",
-    "node",
-    "perl",
-    "ruby",
-    "php",
-    "lua",
-    "r",
-    "awk",
-    "sed",
-    "sql",
-    "mongo",
-    "redis",
-    "vim",
-    "ed",
-    "lisp",
-    "make",
-    "gdb",
-    "applescript",
-    "powershell",
-    "tcl",
-    "script",
-];
-
 /// Programs that use what each language has.
 const SAMPLES: &[&str] = &[
     "import os as o, sys\nfrom shutil import (rmtree as r, copy)\nfor p in [f\"{o.getcwd()}/x{1:>3}\", r'a\\b', '''t\"x''']:\n    r(p); open(p, mode='w')\ndef f(a, b='x', *c): return lambda q: o.remove(a + b)\nf('/etc/x', b=\"é\")",
@@ -45,7 +21,7 @@ const SAMPLES: &[&str] = &[
     "all: x\n\t@rm -rf $$HOME\nX := $(shell ls)",
 ];
 
-fn run(lang: &str, text: &str) -> std::time::Duration {
+fn run(lang: Language, text: &str) -> std::time::Duration {
     let place =
         Place { cwd: "/p".into(), project: "/p".into(), home: "/h".into(), ..Place::default() };
     let mut out = Emitter::new(&place);
@@ -57,7 +33,7 @@ fn run(lang: &str, text: &str) -> std::time::Duration {
 /// Spoiled programs: an answer, never a panic.
 #[test]
 fn spoiled() {
-    for lang in LANGS {
+    for lang in Language::ALL.iter().map(|(_, lang)| *lang) {
         for sample in SAMPLES {
             for (at, _) in sample.char_indices() {
                 run(lang, &sample[..at]);
@@ -75,7 +51,7 @@ fn spoiled() {
     let marks: Vec<char> = "\"'`/\\(){}[]<>$@%#&|;:,.=+-*!?~^é\n\t \0ax0_sqefw".chars().collect();
     for _ in 0..400 {
         let text: String = (0..next(120)).map(|_| marks[next(marks.len())]).collect();
-        for lang in LANGS {
+        for lang in Language::ALL.iter().map(|(_, lang)| *lang) {
             run(lang, &text);
         }
     }
@@ -181,13 +157,13 @@ fn worst_cases() {
         ];
         let size = if hard.contains(&piece) { 24 * 1024 } else { 2 * 1024 };
         let text: String = piece.repeat(size / piece.len());
-        for lang in LANGS {
+        for lang in Language::ALL.iter().map(|(_, lang)| *lang) {
             let took = run(lang, &text);
             if took > slowest.0 {
-                slowest = (took, format!("{lang} {piece:?}"));
+                slowest = (took, format!("{lang:?} {piece:?}"));
             }
             if took.as_millis() > 400 {
-                println!("{lang} {piece:?}: {took:?}");
+                println!("{lang:?} {piece:?}: {took:?}");
             }
         }
     }

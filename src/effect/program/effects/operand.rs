@@ -1,6 +1,6 @@
 //! Operands and values of options by the roles that a row gives them.
 
-use super::super::table::{Program, Role, mark};
+use super::super::table::{Language, Program, Role, mark};
 use super::super::{code, options, special};
 use super::maybe::{maybe_path, maybe_read, source};
 use super::{Call, Next, device, sends, written};
@@ -53,7 +53,7 @@ pub fn operands(out: &mut Emitter, call: &Call, program: &Program, next: &mut Ve
             }
             Role::Target => target(out, call, &values, value),
             Role::Code => {
-                code::emit(out, program.lang, value, next);
+                code::emit(out, program.language(), value, next);
             }
             _ => role(out, call, kind, value, next),
         }
@@ -137,7 +137,7 @@ fn folded(text: &str) -> String {
 /// The effects of one value in one role.
 pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
-    let lang = call.parsed.program.map_or("", |p| p.lang);
+    let lang = call.parsed.program.and_then(|program| program.lang);
     let change = |out: &mut Emitter, word: Word, extent: Extent| {
         if !call.dry() {
             out.path(word, value, extent, Grade::Certain, Source::Operand);
@@ -263,7 +263,7 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
             next.push(Next::Words { words, cwd: None, feeds: false });
         }
         Role::Script => next.push(Next::Script { text: value.clone(), rest: Vec::new() }),
-        Role::Code => code::emit(out, lang, value, next),
+        Role::Code => code::emit(out, lang.unwrap_or(Language::Other), value, next),
         Role::Command | Role::Joined => {}
         Role::Inline => inline(out, value, next),
         Role::MaybePath => maybe_path(out, value),

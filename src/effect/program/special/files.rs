@@ -2,7 +2,7 @@
 
 use super::super::effects::{Call, Next, chdir, elsewhere, written};
 use super::super::options;
-use super::super::table::{self, Program, Role, mark};
+use super::super::table::{self, Program, Role, Special, mark};
 use super::search;
 use super::wrap::replace;
 use crate::effect::archive;
@@ -245,7 +245,7 @@ fn reads(words: &[Value], own: &'static [Program]) -> bool {
     let name = first.plain().map_or("", |name| split(name).1);
     table::program(name, own).is_some_and(|row| {
         row.complete
-            && matches!(row.special, "" | "jq")
+            && matches!(row.special, None | Some(Special::Jq))
             && row.effects.is_empty()
             && row.last.is_none()
             && row.repeat == Role::Read

@@ -10,7 +10,7 @@ pub use scope::scope;
 pub use settings::{names_git, redirects, settings};
 
 use super::super::effects::{Call, Next, operands, role};
-use super::super::table::{Program, Role, mark};
+use super::super::table::{Program, Role, Special, mark};
 use crate::effect::path::{self, split};
 use crate::effect::value::{Emitter, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word, secret};
@@ -19,16 +19,17 @@ use crate::glob;
 const DISCARD: Word = Word::Named("git.discard");
 const BYPASS: Word = Word::Named("git.bypass");
 
-/// The sub-commands of git whose arguments say more than a row can; false = no such code.
+/// The sub-commands of git whose arguments say more than a row can.
 pub fn run(
     out: &mut Emitter,
     call: &Call,
     program: &Program,
+    special: Special,
     values: &[Value],
     next: &mut Vec<Next>,
-) -> bool {
-    match program.special {
-        "git-tree" => {
+) {
+    match special {
+        Special::GitTree => {
             operands(out, call, program, next);
             if program.name == "git format-patch"
                 && values.iter().any(|value| secret::is_file(value.start()))
@@ -45,13 +46,13 @@ pub fn run(
                 stashed(out, call, values);
             }
         }
-        "git-own" => {
+        Special::GitOwn => {
             operands(out, call, program, next);
             if !call.dry() {
                 may_write(out, call, ".git");
             }
         }
-        "git-refs" => {
+        Special::GitRefs => {
             let listed = usize::from(program.name == "git symbolic-ref");
             if call.parsed.has(mark::SPARE) || !call.parsed.has(mark::KEEP) && values.len() > listed
             {
@@ -63,17 +64,17 @@ pub fn run(
                 out.push(word, Grade::Certain, Source::Program, call.span.clone());
             }
         }
-        "git-checkout" => checkout(out, call, values),
-        "git-restore" => restore(out, call, values),
-        "git-reset" => {
+        Special::GitCheckout => checkout(out, call, values),
+        Special::GitRestore => restore(out, call, values),
+        Special::GitReset => {
             if call.parsed.has(mark::SPARE) && !call.dry() {
                 may_write(out, call, ".");
                 changed(out, call, &[Value::known(".", call.span.clone())]);
             }
         }
-        "git-clean" if !call.dry() => clean(out, call, values),
-        "git-clean" => {}
-        "git-worktree" => {
+        Special::GitClean if !call.dry() => clean(out, call, values),
+        Special::GitClean => {}
+        Special::GitWorktree => {
             // Without force git leaves alone what was changed.
             let sure = call.parsed.option("--force").is_some();
             let grade = if sure { Grade::Certain } else { Grade::Possible };
@@ -81,32 +82,31 @@ pub fn run(
                 out.path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
             }
         }
-        "git-gc" => gc(out, call),
-        "git-push" => push(out, call, values),
-        "git-remote-read" => remote(out, values.first(), false),
-        "git-pull" => {
+        Special::GitGc => gc(out, call),
+        Special::GitPush => push(out, call, values),
+        Special::GitRemoteRead => remote(out, values.first(), false),
+        Special::GitPull => {
             remote(out, values.first(), false);
             if !call.dry() {
                 may_write(out, call, ".");
             }
         }
-        "git-remote" => {
+        Special::GitRemote => {
             if let Some(url) = values.iter().find(|v| v.start().starts_with("ext::")) {
                 out.unknown("git's ext transport runs a command", url.span.clone());
             }
             may_write(out, call, ".git");
         }
-        "git-diff" => shown(out, call, values, next),
-        "git-contents" => contents(out, call, program, values, next),
-        "git-config" => settings::config(out, call, values),
-        "git-clone" => clone(out, values),
-        "git-fill" => {
+        Special::GitDiff => shown(out, call, values, next),
+        Special::GitContents => contents(out, call, program, values, next),
+        Special::GitConfig => settings::config(out, call, values),
+        Special::GitClone => clone(out, values),
+        Special::GitFill => {
             let here = Value::known(".", call.span.clone());
             filled(out, values.first().unwrap_or(&here));
         }
-        _ => return false,
+        _ => {}
     }
-    true
 }
 
 /// What a call may change without naming it.

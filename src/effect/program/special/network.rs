@@ -141,7 +141,7 @@ pub fn client(
             // redis-cli: the operands are one command.
             told = true;
             if let Next::Script { text, .. } = joined(&values[i..]) {
-                code::emit(out, program.lang, &text, next);
+                code::emit(out, program.language(), &text, next);
             }
             break;
         }
@@ -149,7 +149,7 @@ pub fn client(
         role(out, call, kind, value, next);
     }
     if !told {
-        next.push(Next::Stdin { lang: program.lang });
+        next.push(Next::Stdin { lang: program.language() });
     }
 }
 

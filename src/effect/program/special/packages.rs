@@ -71,7 +71,7 @@ pub fn variable(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
     if name.ends_with('!') || bare == "SHELL" || is(STARTED) && !program {
         next.push(Next::Script { text, rest: Vec::new() });
     } else if is(WORDS) || text.start().contains("$(") || text.start().contains("${") {
-        super::super::code::emit(out, "make", &text, next);
+        super::super::code::emit(out, table::Language::Make, &text, next);
     }
 }
 /// Where a package's own programs lie.
@@ -189,9 +189,9 @@ pub fn fetched(out: &mut Emitter, file: &Value) -> bool {
 pub fn script(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
     let Some((file, rest)) = values.split_first() else { return };
     if file.plain() == Some("-") {
-        next.push(Next::Stdin { lang: program.lang });
+        next.push(Next::Stdin { lang: program.language() });
     } else if !fetched(out, file) && file.text.as_deref().is_some_and(looks_like_path) {
-        let lang = if program.lang.is_empty() { "python" } else { program.lang };
+        let lang = program.lang.or(Some(table::Language::Python));
         next.push(Next::File { file: file.clone(), lang });
     }
     rest.iter().for_each(|value| maybe_path(out, value));

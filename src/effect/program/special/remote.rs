@@ -2,7 +2,7 @@
 
 use super::super::effects::{Call, Next, is_directory, joined, sends, written};
 use super::super::options;
-use super::super::table::mark;
+use super::super::table::{Language, Special, mark};
 use crate::effect::host::host_of;
 use crate::effect::path::split;
 use crate::effect::value::{Emitter, Spot, Value};
@@ -26,7 +26,7 @@ fn place_of(value: &Value) -> Option<String> {
 pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
     let row = call.parsed.program.map_or("", |p| p.name);
     // A container of this machine is no other machine; a remote of rclone is a name, no host.
-    let near = call.parsed.program.is_some_and(|p| p.special == "copy-near");
+    let near = call.parsed.program.is_some_and(|p| p.special == Some(Special::CopyNear));
     let pods = row.starts_with("kubectl");
     let named = call.name != "rclone" && !pods;
     let moves = row.ends_with(" mv") || row.contains(" move");
@@ -294,7 +294,7 @@ pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Ne
     ssh_settings(out, call, &call.parsed.options);
     ssh_settings(out, call, &behind.options);
     if rest.is_empty() {
-        next.push(Next::Stdin { lang: "shell" });
+        next.push(Next::Stdin { lang: Language::Shell });
     } else {
         next.push(joined(&rest));
     }

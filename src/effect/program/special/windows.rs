@@ -2,7 +2,7 @@
 
 use super::super::code;
 use super::super::effects::{Call, Next, joined, operands};
-use super::super::table::{Program, Role, mark};
+use super::super::table::{Language, Program, Role, mark};
 use crate::effect::shell::decode;
 use crate::effect::value::{Emitter, Value};
 use crate::effect::{Extent, Grade, Source, Word, windows};
@@ -107,13 +107,13 @@ pub fn own_text(
 ) {
     let named = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code));
     if !values.is_empty() {
-        text(out, program.lang, values, next);
+        text(out, program.language(), values, next);
     } else if !named {
-        next.push(Next::Stdin { lang: program.lang });
+        next.push(Next::Stdin { lang: program.language() });
     }
 }
 
-fn text(out: &mut Emitter, lang: &'static str, values: &[Value], next: &mut Vec<Next>) {
+fn text(out: &mut Emitter, lang: Language, values: &[Value], next: &mut Vec<Next>) {
     if let Next::Script { text, .. } = joined(values) {
         code::emit(out, lang, &text, next);
     }
@@ -129,7 +129,7 @@ pub fn shell(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<N
         // UTF-16: of what is ASCII every other byte is zero.
         let text = whole.and_then(Value::plain).and_then(decode::base64);
         if let Some(text) = text.map(|t| t.replace('\0', "")) {
-            code::emit(out, program.lang, &Value::known(text, call.span.clone()), next);
+            code::emit(out, program.language(), &Value::known(text, call.span.clone()), next);
         }
         // Nobody has read it.
         return out.unknown("an encoded PowerShell command", call.span.clone());
@@ -141,7 +141,7 @@ pub fn shell(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<N
         (None, Some(file)) => {
             let file = file.value.clone().unwrap_or_else(|| Value::unknown(call.span.clone()));
             return next.push(match file.plain() {
-                Some("-") => Next::Stdin { lang: program.lang },
+                Some("-") => Next::Stdin { lang: program.language() },
                 _ => Next::File { file, lang: program.lang },
             });
         }
@@ -156,13 +156,13 @@ pub fn shell(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<N
         words.len() == 1 && words[0].plain().is_some_and(|t| t.to_ascii_lowercase().ends_with(end))
     };
     match words.first() {
-        None => next.push(Next::Stdin { lang: program.lang }),
+        None => next.push(Next::Stdin { lang: program.language() }),
         Some(word) if words.len() == 1 && word.plain() == Some("-") => {
-            next.push(Next::Stdin { lang: program.lang });
+            next.push(Next::Stdin { lang: program.language() });
         }
         Some(word) if only(".ps1") => {
             next.push(Next::File { file: word.clone(), lang: program.lang });
         }
-        Some(_) => text(out, program.lang, words, next),
+        Some(_) => text(out, program.language(), words, next),
     }
 }

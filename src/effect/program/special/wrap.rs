@@ -1,7 +1,7 @@
 //! Programs that run others: shells, interpreters, xargs, env.
 
 use super::super::effects::{Call, Next, joined, role};
-use super::super::table::{Program, Role, mark, program as find};
+use super::super::table::{Language, Program, Role, mark, program as find};
 use crate::effect::path::split;
 use crate::effect::value::{BLANK, Emitter, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -139,7 +139,7 @@ pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut V
     if end == values.len() && call.parsed.option("-a").is_none() {
         next.push(match words.is_empty() {
             // Every line is a command.
-            true => Next::Stdin { lang: "shell" },
+            true => Next::Stdin { lang: Language::Shell },
             false => Next::Each { words, token: None },
         });
         return;
@@ -211,10 +211,10 @@ pub fn shell(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<
         return;
     }
     if call.parsed.has(mark::STDIN) || values.is_empty() || values[0].plain() == Some("-") {
-        next.push(Next::Stdin { lang: "shell" });
+        next.push(Next::Stdin { lang: Language::Shell });
         return;
     }
-    next.push(Next::File { file: values[0].clone(), lang: "shell" });
+    next.push(Next::File { file: values[0].clone(), lang: Some(Language::Shell) });
 }
 
 /// python, node, perl ...: inline text was handled as an option; else a file or standard input.
@@ -262,8 +262,8 @@ pub fn interpreter(
         return;
     }
     match values.first() {
-        None => next.push(Next::Stdin { lang: program.lang }),
-        Some(v) if v.plain() == Some("-") => next.push(Next::Stdin { lang: program.lang }),
+        None => next.push(Next::Stdin { lang: program.language() }),
+        Some(v) if v.plain() == Some("-") => next.push(Next::Stdin { lang: program.language() }),
         Some(file) => {
             next.push(Next::File { file: file.clone(), lang: program.lang });
             // `python manage.py flush`, `php artisan db:wipe`: scripts that the tables know.
@@ -357,7 +357,7 @@ pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emit
     }
     let shell = call.name == "sudo" && ["-s", "-i"].iter().any(|n| call.parsed.option(n).is_some());
     if values.is_empty() && shell {
-        next.push(Next::Stdin { lang: "shell" });
+        next.push(Next::Stdin { lang: Language::Shell });
     }
     if !values.is_empty() {
         next.push(Next::Words {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::effect::program::special;
-use crate::effect::program::table::{Program, program};
+use crate::effect::program::table::{Program, Special, program};
 use crate::effect::shell::listing;
 use crate::effect::windows;
 use crate::limits::Cap;
@@ -171,7 +171,7 @@ pub fn powershell(sink: &mut Sink, text: &str) {
         }
         let (name, found) = sink.windows_program(word, true);
         // What a listing of the directory hands to the next command.
-        let pipe = found.is_some_and(|p| p.special == "piped") && listed;
+        let pipe = found.is_some_and(|p| p.special == Some(Special::Piped)) && listed;
         let object = |a: &String| a.starts_with("$_") || a.starts_with("$PSItem");
         let given = pipe && args.iter().all(|a| a.starts_with('-') || object(a));
         listed = listing::lists_here(&name, args) || listed && listing::passes_objects(&name);

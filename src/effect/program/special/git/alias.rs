@@ -2,7 +2,7 @@
 
 use super::super::super::effects::{Call, Next};
 use super::super::super::options::parse;
-use super::super::super::table::mark;
+use super::super::super::table::{Special, mark};
 use super::settings::Setting;
 use crate::effect::Word;
 use crate::effect::value::{Emitter, Value};
@@ -81,7 +81,8 @@ pub fn risky(out: &Emitter, value: &str) -> bool {
         .iter()
         .any(|o| o.spec.is_some_and(|s| s.effect.is_some() || s.marks & mark::UNSAFE != 0))
         || effects(program.effects)
-        || program.special == "git-clean"
-        || program.special == "git-checkout" && args.iter().any(|a| a.plain() == Some("--"))
+        || program.special == Some(Special::GitClean)
+        || program.special == Some(Special::GitCheckout)
+            && args.iter().any(|a| a.plain() == Some("--"))
         || parsed.option("-c").is_some()
 }
