@@ -2,6 +2,7 @@
 //! nothing at start-up. The format is described in `docs/programs.md`; every fault stops the build.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry::{Occupied, Vacant};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
@@ -19,7 +20,7 @@ mod vocabulary;
 #[allow(dead_code, reason = "the build only asks whether there is such a word")]
 mod word;
 
-use vocabulary::{Fault, Language, Special};
+use vocabulary::{Class, Fault, Language, Special, mark};
 use word::Word;
 
 /// Reads the tables and writes `programs.rs` into OUT_DIR.
@@ -54,17 +55,23 @@ struct Entry {
 /// The tables, each with its path, as the source of static data. `effects` = the text of `config/effects.toml`.
 pub fn compile(files: &[(String, String)], effects: &str) -> Result<String, String> {
     let mut all: BTreeMap<String, Entry> = BTreeMap::new();
+    let mut more = Vec::new();
     for (file, text) in files {
         let table: Table = toml::from_str(text).map_err(|e| format!("{file}: {e}"))?;
         for (name, value) in table {
             let Value::Table(keys) = value else { return Err(format!("{file}: {name}")) };
             for name in spelled(&name)? {
                 let entry = Entry { file: file.clone(), keys: keys.clone() };
-                if all.insert(name.clone(), entry).is_some() {
+                if says_nothing(&keys) {
+                    more.push((name, entry));
+                } else if all.insert(name.clone(), entry).is_some() {
                     return Err(format!("{file}: [{name}] stands twice"));
                 }
             }
         }
+    }
+    for (name, entry) in more {
+        add(&mut all, name, entry);
     }
     let names = named_effects(effects)?;
     let mut out = String::from(
@@ -108,6 +115,28 @@ pub fn compile(files: &[(String, String)], effects: &str) -> Result<String, Stri
     let _ = writeln!(out, "/// Where each phrase begins in it, and its length.");
     let _ = writeln!(out, "static PHRASES: &[(u16, u8)] = &{:?};", packed.phrases);
     Ok(out)
+}
+
+/// Does the entry say nothing of what calls do?
+fn says_nothing(keys: &Table) -> bool {
+    keys.keys().all(|key| row::BESIDE.contains(&key.as_str()))
+}
+
+/// Adds an entry to what another says of the same program.
+fn add(all: &mut BTreeMap<String, Entry>, name: String, more: Entry) {
+    let entry = match all.entry(name) {
+        Vacant(place) => {
+            place.insert(more);
+            return;
+        }
+        Occupied(place) => place.into_mut(),
+    };
+    for key in more.keys.keys() {
+        let mut items = list(&entry.keys, key);
+        items.extend(list(&more.keys, key));
+        let items: Vec<Value> = items.into_iter().map(Value::from).collect();
+        entry.keys.insert(key.clone(), items.into());
+    }
 }
 
 /// One entry, with what follows from others, as a line of fields.
@@ -265,17 +294,24 @@ fn program(
         option.effect.into_iter().try_for_each(known)?;
         options.push(option);
     }
+    let mut classes = 0;
+    for class in list(entry, "class") {
+        classes |= Class::from_text(class)?.bit();
+    }
     let mut signs = String::new();
     // An empty one takes away what `same` brought.
     if let Some(special) = entry.get("special").and_then(Value::as_str).filter(|s| !s.is_empty()) {
-        signs.push(Special::from_text(special)?.sign());
+        let special = Special::from_text(special)?;
+        classes |= Class::of(special).map_or(0, Class::bit);
+        signs.push(special.sign());
     }
     signs.push(' ');
     if let Some(lang) = entry.get("lang").and_then(Value::as_str) {
         signs.push(Language::from_text(lang)?.sign());
     }
-    let flags: String =
-        row::FLAGS.iter().map(|key| if flag(entry, key) { '1' } else { '0' }).collect();
+    let set = row::FLAGS.iter().map(|key| flag(entry, key)).chain([says_nothing(entry)]);
+    let flags = set.enumerate().fold(0, |bits, (at, set)| bits | u32::from(set) << at);
+    let flags = format!("{} {}", mark::signs(flags), mark::signs(classes));
     let fields = [
         &flags,
         text(entry, "family"),
@@ -287,5 +323,11 @@ fn program(
         &lists.place(row::pack(options)).to_string(),
         &verbs,
     ];
-    Ok(fields.join("\t"))
+    // Where nothing is said of these, they are not there.
+    let stated = |key: &str| match entry.contains_key(key) {
+        true => format!("={}", list(entry, key).join(" ")),
+        false => String::new(),
+    };
+    let beside = format!("\t{}\t{}", stated("settings"), stated("recipes"));
+    Ok(format!("{}{}", fields.join("\t"), beside.trim_end()))
 }

@@ -9,7 +9,7 @@ use super::reader::Reader;
 use crate::effect::Word;
 use crate::effect::program::packed;
 use crate::effect::program::row;
-use crate::effect::program::table::{self, Language, Program, Role};
+use crate::effect::program::table::{self, Class, Language, Program, Role};
 use crate::effect::program::vocabulary::Fault;
 
 const EMPTY: Program = Program {
@@ -36,6 +36,10 @@ const EMPTY: Program = Program {
     before: &[],
     repeat: Role::Text,
     last: None,
+    classes: 0,
+    opaque: false,
+    settings: None,
+    recipes: None,
     options: "",
 };
 
@@ -95,12 +99,18 @@ pub fn read(
                 let (text, span) = r.string(value)?;
                 program.lang = take(Language::from_text(&text), "unknown-word", span, r);
             }
+            "class" => {
+                for (text, span) in r.strings(value) {
+                    let class = take(Class::from_text(&text), "unknown-word", span, r);
+                    program.classes |= class.map_or(0, Class::bit);
+                }
+            }
             "effects" => program.effects = effects(value, r),
             "operands" => operands(value, &mut program, r),
             "options" => program.options = options(value, "", r),
             "extra" => program.options = options(value, program.options, r),
             other => {
-                let known = row::KEYS.iter().copied().filter(|key| *key != "special");
+                let known = row::KEYS.iter().copied().filter(|key| !row::SHIPPED.contains(key));
                 r.unknown_key(other, key.span(), known);
             }
         }

@@ -6,11 +6,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::survey::{is_assignment, words};
+use crate::effect::program::table::{self, Class};
 use crate::env;
 
-/// Programs whose first operand is what they run.
-const INTERPRETERS: &[&str] =
-    &["sh", "bash", "zsh", "dash", "python", "python3", "node", "ruby", "perl", "bun", "deno"];
 /// Words before a program that run what follows them.
 const BEFORE: &[&str] = &["exec", "env", "command", "nohup"];
 /// What ends a word where no blank does.
@@ -24,7 +22,7 @@ pub fn needed(line: &str, marks: &[&str]) -> Vec<String> {
     let mut rest = all.iter().skip_while(before);
     let program = rest.next();
     let name = program.map(|word| word.rsplit('/').next().unwrap_or(word));
-    let interpreter = name.filter(|name| INTERPRETERS.contains(name));
+    let interpreter = name.filter(|name| table::is(name, Class::Interpreter, &[]));
     let is_code = |word: &str| match interpreter.is_some_and(|name| name.ends_with("sh")) {
         true => !word.starts_with("--") && word.ends_with('c'),
         false => word.ends_with(['c', 'e', 'm', 'p']) || matches!(word, "--eval" | "--print"),

@@ -5,96 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::{Entry, Listing, hash_of, listing_of};
 use crate::act;
+use crate::effect::program::table::{self, Class, Special};
 use crate::effect::{self, Analysis, Extent, Grade, Place, Source, SubCommand, Target, Word};
 use crate::env;
 use crate::glob;
 use crate::rule::file::RuleFile;
 use crate::rule::{Command, Text};
-
-/// Programs that run the file that they are given first.
-const RUNNERS: &[&str] = &[
-    ".",
-    "ash",
-    "bash",
-    "bun",
-    "busybox",
-    "dash",
-    "deno",
-    "expect",
-    "fish",
-    "groovy",
-    "guile",
-    "java",
-    "julia",
-    "ksh",
-    "lua",
-    "luajit",
-    "make",
-    "gmake",
-    "mksh",
-    "node",
-    "nodejs",
-    "osascript",
-    "perl",
-    "php",
-    "pwsh",
-    "pypy",
-    "python",
-    "rscript",
-    "Rscript",
-    "ruby",
-    "run-parts",
-    "sh",
-    "source",
-    "tclsh",
-    "ts-node",
-    "tsx",
-    "uv",
-    "uvx",
-    "wish",
-    "yash",
-    "zsh",
-];
-
-/// Programs that do what files of the project tell them, and these files.
-const RECIPES: &[(&[&str], &[&str])] = &[
-    (&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"]),
-    (&["npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx"], &["package.json"]),
-    (&["just"], &["justfile", "Justfile", ".justfile"]),
-    (&["task"], &["Taskfile.yml", "Taskfile.yaml"]),
-    (&["cargo"], &["Cargo.toml", "build.rs", ".cargo/config.toml"]),
-    (&["go"], &["go.mod"]),
-    (&["rake"], &["Rakefile"]),
-    (&["bundle"], &["Gemfile"]),
-    (&["composer"], &["composer.json"]),
-    (&["deno"], &["deno.json", "deno.jsonc"]),
-    (
-        &["gradle", "gradlew"],
-        &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
-    ),
-    (&["mvn", "mvnw"], &["pom.xml"]),
-    (
-        &["pytest", "tox", "nox", "poetry", "hatch", "uv", "uvx"],
-        &["pyproject.toml", "conftest.py", "tox.ini", "noxfile.py"],
-    ),
-    (&["cmake", "ctest"], &["CMakeLists.txt"]),
-    (
-        &[
-            "bazel",
-            "mise",
-            "nix",
-            "nx",
-            "turbo",
-            "pre-commit",
-            "lefthook",
-            "husky",
-            "eslint",
-            "jest",
-            "vitest",
-        ],
-        &[],
-    ),
-];
 
 /// Where the system's own programs are: the project has no part in them.
 const SYSTEM: &[&str] = &[
@@ -266,14 +182,11 @@ impl Pins<'_> {
 
     /// The files that tell a build what to do; what they name in turn is not pinned.
     fn recipe(&mut self, command: &SubCommand) {
-        let Some((_, files)) =
-            RECIPES.iter().find(|(names, _)| names.contains(&command.name.as_str()))
-        else {
-            return;
-        };
+        let row = table::row(&command.name, &[]);
+        let Some(files) = row.and_then(|row| row.recipes) else { return };
         let dir = command.dir.as_ref().map_or(self.root.to_path_buf(), PathBuf::from);
         let named = command.options.iter().any(|opt| matches!(opt.name.as_str(), "-f" | "--file"));
-        for file in files.iter().filter(|_| !named && !is_system(&dir)) {
+        for file in files.split_whitespace().filter(|_| !named && !is_system(&dir)) {
             self.file(&dir.join(file), Use::Run);
         }
         self.unpinned(format!("`{}`: what the project's files make it run", command.name));
@@ -394,8 +307,16 @@ fn is_fed(command: &SubCommand) -> bool {
         && !command.options.iter().any(|opt| matches!(opt.name.as_str(), "-c" | "-e" | "-m" | "-f"))
 }
 
+/// Does it run the file that it is given first?
 fn is_runner(name: &str) -> bool {
-    RUNNERS.contains(&name) || RUNNERS.contains(&base_name(name))
+    use Special::{Busybox, Make, Script, ScriptFile, Source, WindowsShell};
+    const BY_CODE: [Special; 6] = [Busybox, Make, Script, ScriptFile, Source, WindowsShell];
+    let row = table::row(name, &[]).or_else(|| table::row(base_name(name), &[]));
+    row.is_some_and(|row| {
+        row.is(Class::Interpreter)
+            || row.is(Class::Runner)
+            || row.special.is_some_and(|special| BY_CODE.contains(&special))
+    })
 }
 
 /// `python3.12` is python.

@@ -2,57 +2,11 @@
 //! and whether an agent is among them.
 
 use super::process::{self, Process};
+use crate::effect::program::table::{self, Class};
 use crate::env;
 
 /// How many processes are looked at.
 const MOST: usize = 512;
-
-/// The programs of agents, as their processes are called. An editor whose agent types into the same
-/// terminals as the human is one.
-const AGENTS: &[&str] = &[
-    "aider",
-    "amp",
-    "antigravity",
-    "auggie",
-    "claude",
-    "claude-code",
-    "cline",
-    "codebuff",
-    "codex",
-    "copilot",
-    "crush",
-    "cursor",
-    "cursor-agent",
-    "devin",
-    "droid",
-    "forge",
-    "gemini",
-    "gemini-cli",
-    "goose",
-    "grok",
-    "iflow",
-    "interpreter",
-    "junie",
-    "kilo",
-    "kilocode",
-    "kimi",
-    "kiro",
-    "kiro-cli",
-    "kiro-cli-chat",
-    "opencode",
-    "openhands",
-    "plandex",
-    "qchat",
-    "qodercli",
-    "qwen",
-    "qwen-code",
-    "rovodev",
-    "swe-agent",
-    "trae-cli",
-    "vibe",
-    "warp-agent",
-    "windsurf",
-];
 
 /// Directories of packages that are agents: these names follow each other in a path.
 const PACKAGES: &[&[&str]] = &[
@@ -72,12 +26,6 @@ const PACKAGES: &[&[&str]] = &[
     &["node_modules", "cline"],
     &["node_modules", "codebuff"],
     &["node_modules", "opencode-ai"],
-];
-
-/// Programs whose first operand is the program that runs.
-const INTERPRETERS: &[&str] = &[
-    "ash", "bash", "bun", "dash", "deno", "fish", "ksh", "node", "nodejs", "npx", "pnpm", "pypy",
-    "python", "ruby", "sh", "tsx", "uv", "uvx", "zsh",
 ];
 
 /// Where terminals and logins of humans come from.
@@ -187,7 +135,7 @@ impl Lineage {
 /// What says that the process is an agent, or works for one.
 fn of_agent(process: &Process, is_parent: bool) -> Option<String> {
     let kin = if is_parent { "the parent process" } else { "the terminal's process" };
-    if let Some(name) = is_any(&process.names, AGENTS).or_else(|| script_of(process)) {
+    if let Some(name) = is_agent(&process.names).or_else(|| script_of(process)) {
         return Some(format!("{kin} {name} (PID {})", process.pid));
     }
     if process.paths().any(is_package) {
@@ -200,6 +148,16 @@ fn of_agent(process: &Process, is_parent: bool) -> Option<String> {
 fn named(process: &Process) -> String {
     let name = process.names.first().map_or("?", String::as_str);
     format!("{} (PID {})", super::typeable(name), process.pid)
+}
+
+/// The agent that one of these is the name of.
+fn is_agent(names: &[String]) -> Option<String> {
+    names.iter().map(|name| stem(name).to_ascii_lowercase()).find_map(|stem| {
+        let parts = stem.match_indices(['-', '_', '.']).map(|(at, _)| &stem[..at]);
+        let built = parts.filter(|program| is_built_for(&stem, program));
+        let mut known = std::iter::once(stem.as_str()).chain(built);
+        known.find(|name| table::is(name, Class::Agent, &[])).map(String::from)
+    })
 }
 
 /// The name of the list that one of these is.
@@ -231,11 +189,11 @@ fn is_built_for(name: &str, program: &str) -> bool {
 }
 
 /// The agent whose script an interpreter runs.
-fn script_of(process: &Process) -> Option<&'static str> {
+fn script_of(process: &Process) -> Option<String> {
     let program = process.args.first()?;
     let interprets = |name: &str| {
         let name = stem(name).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        INTERPRETERS.contains(&name)
+        [Class::Interpreter, Class::Runner].iter().any(|class| table::is(name, *class, &[]))
     };
     if !interprets(program) && !process.names.iter().any(|name| interprets(name)) {
         return None;
@@ -250,7 +208,7 @@ fn script_of(process: &Process) -> Option<&'static str> {
     let most = if option.is_empty() { 1 } else { 2 };
     let words: Vec<String> =
         words[first..].iter().take(most).map(|word| word.to_string()).collect();
-    is_any(&words, AGENTS)
+    is_agent(&words)
 }
 
 fn is_package(path: &str) -> bool {

@@ -96,10 +96,11 @@ fn unpacked(at: usize) -> &'static str {
 }
 
 fn unpack(name: &'static str, text: &'static str) -> Program {
-    let mut fields = text.splitn(9, '\t');
+    let mut fields = text.splitn(11, '\t');
     let mut field = || fields.next().unwrap_or_default();
-    let flags = field().as_bytes();
-    let flag = |at: usize| flags.get(at) == Some(&b'1');
+    let (flags, classes) = field().split_once(' ').unwrap_or_default();
+    let flags = mark::from_signs(flags);
+    let flag = |at: u32| flags >> at & 1 == 1;
     let (family, default, signs, on_windows) = (field(), field(), field(), field());
     let (special, lang) = signs.split_once(' ').unwrap_or_default();
     let effects: Vec<Word> = field().split_whitespace().map(word).collect();
@@ -123,8 +124,13 @@ fn unpack(name: &'static str, text: &'static str) -> Program {
         windows: flag(9),
         on_windows,
         through: flag(10),
+        opaque: flag(11),
+        classes: mark::from_signs(classes),
         family,
         verbs: field(),
+        // Most rows end before these.
+        settings: field().strip_prefix('='),
+        recipes: field().strip_prefix('='),
         operands_known: !operands.is_empty(),
         default,
         special: special.bytes().next().and_then(Special::from_sign),

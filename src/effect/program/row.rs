@@ -26,7 +26,16 @@ pub const KEYS: &[&str] = &[
     "windows",
     "on-windows",
     "through",
+    "class",
+    "settings",
+    "recipes",
 ];
+
+/// The keys that only shipped tables have.
+pub const SHIPPED: &[&str] = &["special", "settings", "recipes"];
+
+/// The keys that say nothing of what calls do: a program with no other is as opaque as one without an entry.
+pub const BESIDE: &[&str] = &["class", "settings", "recipes"];
 
 /// The keys that are yes or no, in the order in which the build packs them.
 pub const FLAGS: &[&str] = &[

@@ -7,7 +7,7 @@ use super::packed;
 use crate::effect::Word;
 use crate::glob;
 
-pub use super::vocabulary::{Language, Role, Special, mark};
+pub use super::vocabulary::{Class, Language, Role, Special, mark};
 
 /// Does an option take a value?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,18 +91,33 @@ pub struct Program {
     pub repeat: Role,
     /// The last operand, if it differs.
     pub last: Option<Role>,
+    /// What it is to others: bits of [`Class`].
+    pub classes: u32,
+    /// Nothing is said of its calls.
+    pub opaque: bool,
+    /// The words by which it prints settings for the shell that evaluates them; empty for any.
+    pub settings: Option<&'static str>,
+    /// The project's files that tell it what to do.
+    pub recipes: Option<&'static str>,
     /// The options, packed: see [`packed::option`].
     pub options: &'static str,
 }
 
 pub use super::packed::NAMES;
 
-/// What is known of the program of that basename, or of the sub-command; `own` comes first.
+/// What is known of what the program of that basename, or the sub-command, does; `own` comes first.
 pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> {
-    if let Some(found) = own.iter().find(|p| p.name == name) {
-        return Some(found);
-    }
-    packed::find(name)
+    row(name, own).filter(|program| !program.opaque)
+}
+
+/// All that is known of it, be it only what it is to others.
+pub fn row(name: &str, own: &'static [Program]) -> Option<&'static Program> {
+    own.iter().find(|p| p.name == name).or_else(|| packed::find(name))
+}
+
+/// Is a program of that name of that class?
+pub fn is(name: &str, class: Class, own: &'static [Program]) -> bool {
+    row(name, own).is_some_and(|program| program.is(class))
 }
 
 /// Is there a sub-command below that one?
@@ -115,6 +130,11 @@ pub fn has_below(name: &str, own: &'static [Program]) -> bool {
 pub const PLAIN: OptSpec = OptSpec { arity: Arity::None, role: Role::Text, marks: 0, effect: None };
 
 impl Program {
+    /// Is it of that class?
+    pub fn is(&self, class: Class) -> bool {
+        self.classes & class.bit() != 0
+    }
+
     /// The language of its inline programs.
     pub fn language(&self) -> Language {
         self.lang.unwrap_or(Language::Other)

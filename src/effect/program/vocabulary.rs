@@ -150,127 +150,71 @@ vocabulary! {
 vocabulary! {
     /// The language of an inline program.
     Language, "lang":
-    Python = "python",
-    Node = "node",
-    Perl = "perl",
-    Ruby = "ruby",
-    Php = "php",
-    Lua = "lua",
-    R = "r",
-    Shell = "shell",
-    Sed = "sed",
-    Awk = "awk",
-    Sql = "sql",
-    Redis = "redis",
-    Mongo = "mongo",
-    Sftp = "sftp",
-    Jq = "jq",
-    Vim = "vim",
-    Ed = "ed",
-    Lisp = "lisp",
-    Make = "make",
-    Gdb = "gdb",
-    AppleScript = "applescript",
-    PowerShell = "powershell",
-    Cmd = "cmd",
-    Tcl = "tcl",
-    Other = "other",
+    Python = "python", Node = "node", Perl = "perl", Ruby = "ruby", Php = "php", Lua = "lua", R = "r",
+    Shell = "shell", Sed = "sed", Awk = "awk", Sql = "sql", Redis = "redis", Mongo = "mongo", Sftp = "sftp",
+    Jq = "jq", Vim = "vim", Ed = "ed", Lisp = "lisp", Make = "make", Gdb = "gdb", AppleScript = "applescript",
+    PowerShell = "powershell", Cmd = "cmd", Tcl = "tcl", Other = "other",
 }
 
 vocabulary! {
     /// The code that knows what no row of a program can say.
     Special, "special":
-    Ansible = "ansible",
-    Api = "api",
-    Busybox = "busybox",
-    Chattr = "chattr",
-    Client = "client",
-    ContainerRun = "container-run",
-    Copy = "copy",
-    CopyNear = "copy-near",
-    Cpio = "cpio",
-    Daemon = "daemon",
-    Dd = "dd",
-    Debugger = "debugger",
-    Download = "download",
-    Drive = "drive",
-    Editor = "editor",
-    Env = "env",
-    Eval = "eval",
-    Fd = "fd",
-    Find = "find",
-    FlagC = "flag-c",
-    GhAlias = "gh-alias",
-    GhClone = "gh-clone",
-    GitCheckout = "git-checkout",
-    GitClean = "git-clean",
-    GitClone = "git-clone",
-    GitFill = "git-fill",
-    GitConfig = "git-config",
-    GitContents = "git-contents",
-    GitDiff = "git-diff",
-    GitGc = "git-gc",
-    GitOwn = "git-own",
-    GitPull = "git-pull",
-    GitPush = "git-push",
-    GitRefs = "git-refs",
-    GitRemote = "git-remote",
-    GitRemoteRead = "git-remote-read",
-    GitReset = "git-reset",
-    GitRestore = "git-restore",
-    GitTree = "git-tree",
-    GitWorktree = "git-worktree",
-    Gzip = "gzip",
-    Httpie = "httpie",
-    Inside = "inside",
-    InsideOnly = "inside-only",
+    Ansible = "ansible", Api = "api", Busybox = "busybox", Chattr = "chattr", Client = "client",
+    ContainerRun = "container-run", Copy = "copy", CopyNear = "copy-near", Cpio = "cpio", Daemon = "daemon",
+    Dd = "dd", Debugger = "debugger", Download = "download", Drive = "drive", Editor = "editor", Env = "env",
+    Eval = "eval", Fd = "fd", Find = "find", FlagC = "flag-c", GhAlias = "gh-alias", GhClone = "gh-clone",
+    GitCheckout = "git-checkout", GitClean = "git-clean", GitClone = "git-clone", GitFill = "git-fill", GitConfig = "git-config",
+    GitContents = "git-contents", GitDiff = "git-diff", GitGc = "git-gc", GitOwn = "git-own", GitPull = "git-pull",
+    GitPush = "git-push", GitRefs = "git-refs", GitRemote = "git-remote", GitRemoteRead = "git-remote-read",
+    GitReset = "git-reset", GitRestore = "git-restore", GitTree = "git-tree", GitWorktree = "git-worktree",
+    Gzip = "gzip", Httpie = "httpie", Inside = "inside", InsideOnly = "inside-only", Interpreter = "interpreter",
+    Jq = "jq", Kill = "kill", KubectlDelete = "kubectl-delete", KubectlGet = "kubectl-get", Ln = "ln",
+    Machine = "machine", Make = "make", Maven = "maven", Nc = "nc", NpmConfig = "npm-config", NpmPkg = "npm-pkg",
+    Open = "open", OwnShell = "own-shell", OwnText = "own-text", Packages = "packages", Pager = "pager",
+    Parted = "parted", PipConfig = "pip-config", Piped = "piped", Ps = "ps", Redis = "redis", Reveals = "reveals",
+    Robocopy = "robocopy", Runner = "runner", Scp = "scp", Screen = "screen", Script = "script",
+    ScriptFile = "script-file", Scripts = "scripts", Session = "session", Setting = "setting", Sftp = "sftp",
+    Shell = "shell", Socat = "socat", Source = "source", Ssh = "ssh", Start = "start", Tar = "tar", Test = "test",
+    Transfer = "transfer", Typed = "typed", Unzip = "unzip", Verbs = "verbs", WindowsShell = "windows-shell",
+    Xargs = "xargs", Zip = "zip",
+}
+
+vocabulary! {
+    /// What a program is to others, beside what its calls do.
+    Class, "class":
+    /// It works for a model: another home or user has other settings, and no human is behind it.
+    Agent = "agent",
+    /// What it writes are programs of the project's.
+    Compiler = "compiler",
+    /// Projects install it: `yarn NAME` runs it.
+    Installed = "installed",
+    /// It runs the file that it is given first, or what it reads from standard input.
     Interpreter = "interpreter",
-    Jq = "jq",
-    Kill = "kill",
-    KubectlDelete = "kubectl-delete",
-    KubectlGet = "kubectl-get",
-    Ln = "ln",
-    Machine = "machine",
-    Make = "make",
-    Maven = "maven",
-    Nc = "nc",
-    NpmConfig = "npm-config",
-    NpmPkg = "npm-pkg",
-    Open = "open",
-    OwnShell = "own-shell",
-    OwnText = "own-text",
-    Packages = "packages",
-    Pager = "pager",
-    Parted = "parted",
-    PipConfig = "pip-config",
-    Piped = "piped",
-    Ps = "ps",
-    Redis = "redis",
-    Reveals = "reveals",
-    Robocopy = "robocopy",
+    /// It changes nothing, by whatever option.
+    Looker = "looker",
+    /// It runs the program that it is given first, which it may fetch.
     Runner = "runner",
-    Scp = "scp",
-    Screen = "screen",
-    Script = "script",
-    ScriptFile = "script-file",
-    Scripts = "scripts",
-    Session = "session",
-    Setting = "setting",
-    Sftp = "sftp",
-    Shell = "shell",
-    Socat = "socat",
-    Source = "source",
-    Ssh = "ssh",
-    Start = "start",
-    Tar = "tar",
-    Test = "test",
-    Transfer = "transfer",
-    Typed = "typed",
-    Unzip = "unzip",
-    Verbs = "verbs",
-    WindowsShell = "windows-shell",
-    Xargs = "xargs",
-    Zip = "zip",
+    /// It fetches, decodes or computes what it prints: nobody has read that.
+    Stranger = "stranger",
+    /// A variable may name it (`PAGER=less`, `AR=ar`): it is what would run in any case.
+    Usual = "usual",
+}
+
+impl Class {
+    /// Its bit among those of a program.
+    pub const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
+    /// What the code of a program makes it.
+    pub const fn of(special: Special) -> Option<Class> {
+        match special {
+            Special::Shell | Special::Interpreter => Some(Class::Interpreter),
+            Special::Runner => Some(Class::Runner),
+            Special::Pager | Special::Editor => Some(Class::Usual),
+            _ => None,
+        }
+    }
 }
 
 macro_rules! marks {

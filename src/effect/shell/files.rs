@@ -3,36 +3,14 @@
 use super::{Feed, Walker};
 use crate::effect::guard;
 use crate::effect::path::split;
+use crate::effect::program::table::{self, Class};
 use crate::effect::program::{Call, Next};
 use crate::effect::value::{Spot, Value};
-use crate::effect::{Extent, Grade, Source, Word, patch};
+use crate::effect::{Effect, Extent, Grade, Opt, Source, Word, patch};
 use crate::limits::Cap;
 
-/// Agents, and packages that are agents.
-const AGENTS: &[&str] = &[
-    "claude",
-    "codex",
-    "gemini",
-    "qwen",
-    "opencode",
-    "amp",
-    "copilot",
-    "cursor-agent",
-    "droid",
-    "cline",
-    "kiro-cli",
-    "goose",
-    "claude-code",
-    "gemini-cli",
-    "qwen-code",
-    "opencode-ai",
-];
-/// What fetches and runs packages.
-const RUNNERS: &[&str] = &["npx", "bunx", "pnpx", "pnpm", "npm", "yarn", "bun", "uvx", "pipx"];
 /// Variables that say where an agent looks for its settings.
 const HOMES: &[&str] = &["HOME", "USERPROFILE", "XDG_CONFIG_HOME", "APPDATA"];
-/// What runs a command as somebody else.
-const OTHERS: &[&str] = &["su", "sudo", "doas", "runuser", "gosu", "su-exec", "run0", "machinectl"];
 /// `/proc/N/exe`, but of another process than the shell's own.
 fn is_of_a_process(path: &str) -> bool {
     let rest = path.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix("/exe"));
@@ -177,26 +155,26 @@ impl Walker<'_> {
         index: usize,
         span: &std::ops::Range<usize>,
     ) {
-        let is_agent = |word: &str| {
-            let word = split(word).1;
-            AGENTS.contains(&word.split('@').next().unwrap_or(word))
-        };
-        let runs = RUNNERS.contains(&name) && args.iter().take(4).any(|arg| is_agent(arg.start()));
-        if !is_agent(name) && !runs {
-            return;
-        }
         let analysis = &self.out.analysis;
         let homes = analysis.environment.iter().any(|name| HOMES.contains(&name.as_str()));
-        let other = analysis.with_wrappers(Some(index)).into_iter().any(|at| {
+        let other = |at: usize| {
+            let as_other =
+                |effect: &Effect| effect.command == Some(at) && effect.word == Word::Privilege;
             let command = &analysis.commands[at];
-            OTHERS.contains(&command.name.as_str())
-                && (command.name == "su"
-                    || command
-                        .options
-                        .iter()
-                        .any(|o| o.name.starts_with("-u") || o.name == "--user"))
-        });
-        if homes || other {
+            let named = |o: &Opt| o.name.starts_with("-u") || o.name == "--user";
+            analysis.effects.iter().any(as_other)
+                && (command.name == "su" || command.options.iter().any(named))
+        };
+        if !homes && !analysis.with_wrappers(Some(index)).into_iter().any(other) {
+            return;
+        }
+        let own = self.out.place.programs;
+        let is_agent = |word: &str| {
+            let word = split(word).1;
+            table::is(word.split('@').next().unwrap_or(word), Class::Agent, own)
+        };
+        let runs = || args.iter().take(4).any(|arg| is_agent(arg.start()));
+        if is_agent(name) || table::is(name, Class::Runner, own) && runs() {
             self.out.unknown("an agent that is started with another home", span.clone());
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::nested::SHELLS;
+use super::nested::is_shell;
 use super::produce::line;
 use super::{Feed, Walker, word};
 use crate::effect::program::{Next, special};
@@ -114,9 +114,10 @@ impl Walker<'_> {
         let span = self.out.analysis.commands[index].span.clone();
         let item = Value { one: true, by: Printer::Local, ..Value::unknown(span.clone()) };
         let words = made(&item);
+        let own = self.out.place.programs;
         let shell = |w: &Value| {
             let name = w.start().rsplit('/').next().unwrap_or_default();
-            SHELLS.contains(&name) || name == "eval"
+            is_shell(name, own) || name == "eval"
         };
         // What a stranger prints is told by its own name.
         let stranger = matches!(self.feed, Feed::Stream(Printer::Stranger));

@@ -11,33 +11,9 @@ use super::marks::has_bare;
 use super::state::{Delta, Held, Key};
 use super::word::number_var;
 use super::{Feed, Walker, assign};
+use crate::effect::program::table::{self, Class};
 use crate::effect::value::{Printer, Value};
 use crate::limits::Cap;
-
-/// Programs that change nothing of what they are fed, by whatever option.
-const LOOKERS: &[&str] = &[
-    "wc",
-    "cat",
-    "head",
-    "tail",
-    "grep",
-    "egrep",
-    "fgrep",
-    "ls",
-    "du",
-    "stat",
-    "file",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "cut",
-    "tr",
-    "nl",
-    "basename",
-    "dirname",
-    "column",
-    "jq",
-];
 
 /// Does a loop start something in the background at every turn, and wait for nothing?
 fn forks(body: &StmtSeq) -> bool {
@@ -302,7 +278,7 @@ impl Walker<'_> {
             };
             name = word;
         }
-        LOOKERS.contains(&name.as_str())
+        table::is(&name, Class::Looker, self.out.place.programs)
             && self.state.get(&Key::Function(name.clone())).is_none()
             && self.state.get(&Key::Alias(name)).is_none()
     }

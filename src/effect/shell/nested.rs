@@ -5,14 +5,17 @@ use std::rc::Rc;
 
 use super::state::{Held, Key};
 use super::{Feed, Walker};
-use crate::effect::program::table::{Language, mark};
+use crate::effect::program::table::{self, Language, Program, Special, mark};
 use crate::effect::program::{Next, Parsed, code};
 use crate::effect::value::{BLANK, Printer, Spot, Value};
 use crate::effect::{Arg, Extent, Grade, Source, SubCommand, Word};
 use crate::limits;
 
-/// What reads shell text.
-pub const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", ".", "source"];
+/// Does a program of that name read shell text?
+pub fn is_shell(name: &str, own: &'static [Program]) -> bool {
+    let special = table::program(name, own).and_then(|program| program.special);
+    matches!(special, Some(Special::Shell | Special::Source))
+}
 
 impl Walker<'_> {
     /// An unknown argument in a place where an option could stand, of a program that could do more
@@ -125,7 +128,7 @@ impl Walker<'_> {
     /// input's name only the arguments are left.
     fn handed_on(&self, index: usize, stdin: bool) -> Vec<Value> {
         let Some(command) = self.out.analysis.commands.get(index) else { return Vec::new() };
-        if !SHELLS.contains(&command.name.as_str()) {
+        if !is_shell(&command.name, self.out.place.programs) {
             return Vec::new();
         }
         let own = |at: &usize| {

@@ -3,7 +3,7 @@
 //! The shapes are those of cdev's own memory. Where these hold for too much (an interpreter, a
 //! wrapper, a program of which nothing is known), only the very same command is alike.
 
-use crate::effect::program::table::{self, Special};
+use crate::effect::program::table::{self, Class, Program, Role, Special};
 use crate::effect::{Analysis, Arg, Place, Word};
 use crate::event::Event;
 use crate::remote::cdev::is_compound;
@@ -49,53 +49,10 @@ const RUNS: &[&str] = &[
     "reinstall",
     "mod",
 ];
-/// Interpreters, wrappers and runners: what they do is in all of their arguments.
-const WHOLE: &[&str] = &[
-    "sh",
-    "bash",
-    "zsh",
-    "dash",
-    "fish",
-    "ksh",
-    "pwsh",
-    "powershell",
-    "cmd",
-    "node",
-    "deno",
-    "bun",
-    "ruby",
-    "perl",
-    "php",
-    "lua",
-    "env",
-    "sudo",
-    "doas",
-    "su",
-    "xargs",
-    "parallel",
-    "watch",
-    "ssh",
-    "docker",
-    "podman",
-    "kubectl",
-    "make",
-    "just",
-    "npx",
-    "bunx",
-    "uvx",
-    "pipx",
-    "uv",
-];
+/// Programs that run others by their sub-commands: what they do is in all of their arguments.
+const WHOLE: &[&str] = &["docker", "podman", "kubectl", "just", "pipx", "uv"];
 /// The tools whose call is on one file.
 const FILES: &[&str] = &["Write", "Edit", "Read"];
-/// What our tables call the programs that run a file or a text.
-const SPECIAL: &[Special] = &[
-    Special::Interpreter,
-    Special::Source,
-    Special::ScriptFile,
-    Special::OwnShell,
-    Special::Runner,
-];
 /// What says nothing of where and as whom a command runs. Anything else may take it out of its sandbox.
 const TALK: &[&str] = &["command", "description", "timeout", "run_in_background"];
 /// Keys of other tools' input whose text is run, or agreed to, wherever in it they stand.
@@ -186,6 +143,19 @@ fn is_set(value: &Value) -> bool {
     !matches!(value, serde_json::Value::Null | serde_json::Value::Bool(false))
 }
 
+/// Interpreters, wrappers and runners: what they do is in all of their arguments.
+fn runs_others(program: &Program) -> bool {
+    use Special::{
+        Env, FlagC, Make, OwnShell, Runner, ScriptFile, Source, Ssh, WindowsShell, Xargs,
+    };
+    const BY_CODE: [Special; 10] =
+        [Env, FlagC, Make, OwnShell, Runner, ScriptFile, Source, Ssh, WindowsShell, Xargs];
+    let starts = |role: &Role| matches!(role, Role::Command | Role::Joined);
+    program.is(Class::Interpreter)
+        || program.special.is_some_and(|special| BY_CODE.contains(&special))
+        || program.before.iter().chain([&program.repeat]).any(starts)
+}
+
 /// The first words of a command that is like all others which begin so.
 fn prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> {
     let words: Vec<&str> = command.split(BLANKS).filter(|word| !word.is_empty()).collect();
@@ -201,9 +171,8 @@ fn prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> 
         // An option that nobody knows may run or write anything.
         && call.options.iter().all(|option| option.harmless);
     if !is_plain
-        || call.name.starts_with("python")
         || WHOLE.contains(&call.name.as_str())
-        || program.special.is_some_and(|special| SPECIAL.contains(&special))
+        || runs_others(program)
         || analysis.effects.iter().any(|effect| runs(effect.word))
     {
         return None;

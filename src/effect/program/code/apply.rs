@@ -4,6 +4,7 @@ use super::lex::Lang;
 use super::scan::{Arg, Scan, module_name, template};
 use super::sql;
 use super::val::{HOLE, Val};
+use crate::effect::program::table::{self, Class};
 use crate::effect::program::{Next, effects};
 use crate::effect::value::{Spot, Value};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -12,10 +13,11 @@ mod emit;
 mod name;
 mod role;
 
-/// Programs that run what they read from standard input.
-pub const INTERPRETERS: &[&str] = &[
-    "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "node", "perl", "ruby", "php",
-];
+/// Does that command run what it reads from standard input?
+pub fn interprets(command: &str) -> bool {
+    let name = command.rsplit('/').next().unwrap_or_default();
+    table::is(name, Class::Interpreter, &[])
+}
 
 impl Scan<'_, '_> {
     /// Calls a value.

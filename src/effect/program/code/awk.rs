@@ -114,9 +114,7 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
                 } else if printing && depth == 0 {
                     let text = joined(&tokens[at + 1..], false);
                     let name = text.split_whitespace().next().unwrap_or_default();
-                    if super::apply::INTERPRETERS
-                        .contains(&name.rsplit('/').next().unwrap_or_default())
-                    {
+                    if super::apply::interprets(name) {
                         out.push(
                             Word::PipeToInterpreter,
                             Grade::Certain,

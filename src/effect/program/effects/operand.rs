@@ -1,18 +1,12 @@
 //! Operands and values of options by the roles that a row gives them.
 
-use super::super::table::{Language, Program, Role, mark};
+use super::super::table::{self, Class, Language, Program, Role, mark};
 use super::super::{code, options, special};
 use super::maybe::{maybe_path, maybe_read, source};
 use super::{Call, Next, device, sends, written};
 use crate::effect::path::{self, split};
 use crate::effect::value::{BLANK, Emitter, Printer, Spot, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word};
-
-/// Programs whose output is a program of the project's.
-const COMPILERS: &[&str] = &[
-    "go", "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "swiftc", "zig", "nim",
-    "tsc", "esbuild", "ld", "javac", "kotlinc", "nvcc", "dmd", "ldc2", "ocamlopt", "crystal",
-];
 
 /// The operands by the roles of the row.
 pub fn operands(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
@@ -197,7 +191,7 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
         Role::Write => {
             change(out, Word::Write, Extent::Exact);
             // What a compiler makes is the project's own code, as if `make` had run.
-            if !COMPILERS.contains(&call.name) {
+            if !table::is(call.name, Class::Compiler, out.place.programs) {
                 written(out, value);
             }
         }

@@ -77,40 +77,12 @@ pub fn variable(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
 /// Where a package's own programs lie.
 const INSTALLED: &str = "node_modules/.bin/";
 
-/// Programs that projects install, which `yarn NAME`, `pnpm NAME` and `bun NAME` run.
-const BINARIES: &[&str] = &[
-    "cdk",
-    "cdktf",
-    "changeset",
-    "drizzle-kit",
-    "firebase",
-    "knex",
-    "lerna",
-    "mikro-orm",
-    "netlify",
-    "np",
-    "prisma",
-    "release-it",
-    "semantic-release",
-    "sequelize",
-    "sequelize-cli",
-    "serverless",
-    "sls",
-    "sst",
-    "supabase",
-    "typeorm",
-    "typeorm-ts-node-commonjs",
-    "typeorm-ts-node-esm",
-    "vercel",
-    "vsce",
-    "wrangler",
-];
-
 /// `yarn prisma migrate`: a name that is no sub-command is a program of the project.
 pub fn binary(call: &Call, next: &mut Vec<Next>) {
     let Some(at) = call.parsed.operands.get(call.parsed.subs) else { return };
     let own = matches!(call.name, "yarn" | "pnpm" | "bun");
-    if own && call.args[*at].plain().is_some_and(|name| BINARIES.contains(&name)) {
+    let installed = |name| table::is(name, table::Class::Installed, &[]);
+    if own && call.args[*at].plain().is_some_and(installed) {
         let words = call.args[*at..].to_vec();
         next.push(Next::Words { words, cwd: None, feeds: false });
     }

@@ -2,60 +2,9 @@
 
 use super::super::Walker;
 use super::super::state::Key;
-use crate::effect::program::table;
+use crate::effect::program::table::{self, Class};
 use crate::effect::value::{Printer, Spot, Value};
 use crate::effect::{Extent, Word};
-
-/// Programs that print settings for the shell that evaluates them, and the words that make them do so.
-const SETTINGS: &[(&str, &[&str])] = &[
-    ("aws_completer", &[]),
-    ("brew", &["shellenv"]),
-    ("conda", &["shell.bash", "shell.zsh", "shell.posix"]),
-    ("dircolors", &[]),
-    ("direnv", &["hook", "export"]),
-    ("docker", &["completion"]),
-    ("docker-machine", &["env"]),
-    ("fnm", &["env", "completions"]),
-    ("fzf", &["--bash", "--zsh"]),
-    ("getopt", &[]),
-    ("gh", &["completion"]),
-    ("gpg-agent", &[]),
-    ("helm", &["completion"]),
-    ("jenv", &["init"]),
-    ("keychain", &[]),
-    ("kubectl", &["completion"]),
-    ("lesspipe", &[]),
-    ("lesspipe.sh", &[]),
-    ("luarocks", &["path"]),
-    ("micromamba", &["shell"]),
-    ("minikube", &["docker-env", "podman-env", "completion"]),
-    ("mise", &["activate", "env", "hook-env"]),
-    ("nodenv", &["init"]),
-    ("npm", &["completion"]),
-    ("opam", &["env", "config"]),
-    ("pip", &["completion"]),
-    ("poetry", &["env"]),
-    ("pyenv", &["init", "virtualenv-init"]),
-    ("rbenv", &["init"]),
-    ("resize", &[]),
-    ("rustup", &["completions"]),
-    ("ssh-agent", &[]),
-    ("starship", &["init"]),
-    ("tset", &[]),
-    ("thefuck", &["--alias"]),
-    ("zoxide", &["init"]),
-];
-
-/// Programs that fetch, decode or compute text: what comes out nobody has read.
-const STRANGERS: &[&str] = &[
-    "aria2c", "curl", "fetch", "ftp", "http", "https", "lynx", "w3m", "wget", "xh", "awk",
-    "base32", "base64", "bunzip2", "bzcat", "deno", "gawk", "gpg", "gunzip", "gzip", "lz4",
-    "lz4cat", "mawk", "nc", "ncat", "netcat", "node", "openssl", "perl", "php", "python",
-    "python3", "rev", "ruby", "scp", "sed", "socat", "ssh", "tar", "tr", "unxz", "unzip",
-    "uudecode", "xxd", "xz", "xzcat", "zcat", "zstd", "zstdcat", "docker", "kubectl", "strings",
-    "dd", "aws", "gsutil", "gh", "git", "bash", "sh", "zsh", "dash", "eval", "od", "hexdump", "jq",
-    "yq",
-];
 
 impl Walker<'_> {
     /// Who prints what a program prints.
@@ -64,10 +13,10 @@ impl Walker<'_> {
         let name = name.rsplit('/').next().unwrap_or_default();
         let args = &words[1..];
         let mut by = args.iter().map(|a| a.by).max().unwrap_or_default();
-        let settings = SETTINGS.iter().any(|(program, subs)| {
-            *program == name
-                && (subs.is_empty()
-                    || args.iter().any(|a| a.plain().is_some_and(|t| subs.contains(&t))))
+        let row = table::row(name, self.out.place.programs);
+        let settings = row.and_then(|row| row.settings).is_some_and(|words| {
+            let is = |word: &str| words.split(' ').any(|own| own == word);
+            words.is_empty() || args.iter().filter_map(Value::plain).any(is)
         });
         let function = self.state.flag(&Key::Function(name.to_string()));
         // A program of that name that lies elsewhere is another.
@@ -78,9 +27,11 @@ impl Walker<'_> {
         if settings && own && !function {
             return Printer::Settings;
         }
-        let stranger = STRANGERS.contains(&name)
-            || table::program(name, self.out.place.programs)
-                .is_some_and(|p| p.effects.contains(&Word::Network));
+        let stranger = row.is_some_and(|row| {
+            row.is(Class::Stranger)
+                || row.is(Class::Interpreter)
+                || row.effects.contains(&Word::Network)
+        });
         by = by.max(match name {
             _ if stranger => Printer::Stranger,
             "echo" | "printf" | "true" | ":" => Printer::Nobody,

@@ -108,7 +108,7 @@ impl Scan<'_, '_> {
     /// A shell or interpreter without arguments runs what it is fed.
     pub(super) fn fed(&mut self, value: Value, input: Option<Val>, _call: &Call) -> Value {
         let Some(text) = value.plain() else { return value };
-        let name = text.trim().rsplit('/').next().unwrap_or_default();
+        let fed = interprets(text.trim());
         match input {
             Some(input) => match input.whole() {
                 Some(input) => {
@@ -116,14 +116,14 @@ impl Scan<'_, '_> {
                     Value::known(text, value.span)
                 }
                 None => {
-                    if INTERPRETERS.contains(&name) {
+                    if fed {
                         self.hide("an interpreter that is fed by the program");
                     }
                     value
                 }
             },
             None => {
-                if INTERPRETERS.contains(&name) {
+                if fed {
                     self.hide("an interpreter that is fed by the program");
                 }
                 value
@@ -170,7 +170,7 @@ impl Scan<'_, '_> {
                 return;
             }
         } else if let (Some(input), Some(name)) = (call.opt("input"), values.first())
-            && INTERPRETERS.contains(&name.start().rsplit('/').next().unwrap_or_default())
+            && interprets(name.start())
         {
             let known: Option<Vec<&str>> = values.iter().map(Value::plain).collect();
             match (known, input.whole()) {
