@@ -7,11 +7,14 @@ mod cli;
 mod programs;
 #[path = "build/shipped.rs"]
 mod shipped;
+#[path = "build/variables.rs"]
+mod variables;
 
 fn main() {
     let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     cli::write().expect("completions and man page");
     programs::generate();
+    variables::generate(&out);
     shipped::generate(&out);
     // Only where panics abort: the release profile says so, a debug build unwinds.
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);

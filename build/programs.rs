@@ -12,6 +12,7 @@ use toml::{Table, Value};
 #[path = "phrases.rs"]
 mod phrases;
 #[path = "../src/effect/program/row.rs"]
+#[allow(dead_code, reason = "the program reads what people write of their own programs")]
 mod row;
 #[path = "../src/effect/program/vocabulary.rs"]
 #[allow(dead_code, reason = "the program reads what the build writes")]

@@ -25,6 +25,9 @@ mod packs;
 #[path = "../build/programs.rs"]
 #[allow(dead_code, missing_docs, reason = "the build's own, of which its checks are tested")]
 mod tables;
+#[path = "../build/variables.rs"]
+#[allow(dead_code, missing_docs, reason = "the build's own, of which its checks are tested")]
+mod variables;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -195,6 +198,15 @@ fn the_reference_of_programs_is_complete() {
     let words = roles.chain(marks).chain(languages).chain(classes).chain(row::KEYS.iter().copied());
     missing.extend(words.map(|word| format!("`{word}`")).filter(|word| !text.contains(word)));
     assert!(missing.is_empty(), "docs/programs.md does not name:\n{}", missing.join("\n"));
+}
+
+/// A name that stands twice in a list of variables stops the build, and so does what is no list.
+#[test]
+fn the_build_refuses_lists_that_are_none() {
+    assert!(variables::compile("a = 'X Y_* *_Z'\nb = 'X'").is_ok());
+    for wrong in ["a = 'X Y X'", "a = '*_X *_X'", "a = 1"] {
+        assert!(variables::compile(wrong).is_err(), "{wrong}");
+    }
 }
 
 /// What is wrong with the rules in a text, but that they do nothing.

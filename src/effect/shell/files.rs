@@ -1,5 +1,6 @@
 //! Files that the call itself made: copies of them, and those that become programs.
 
+use super::variable::is_home;
 use super::{Feed, Walker};
 use crate::effect::guard;
 use crate::effect::path::split;
@@ -9,8 +10,6 @@ use crate::effect::value::{Spot, Value};
 use crate::effect::{Effect, Extent, Grade, Opt, Source, Word, patch};
 use crate::limits::Cap;
 
-/// Variables that say where an agent looks for its settings.
-const HOMES: &[&str] = &["HOME", "USERPROFILE", "XDG_CONFIG_HOME", "APPDATA"];
 /// `/proc/N/exe`, but of another process than the shell's own.
 fn is_of_a_process(path: &str) -> bool {
     let rest = path.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix("/exe"));
@@ -156,7 +155,7 @@ impl Walker<'_> {
         span: &std::ops::Range<usize>,
     ) {
         let analysis = &self.out.analysis;
-        let homes = analysis.environment.iter().any(|name| HOMES.contains(&name.as_str()));
+        let homes = analysis.environment.iter().any(|name| is_home(name));
         let other = |at: usize| {
             let as_other =
                 |effect: &Effect| effect.command == Some(at) && effect.word == Word::Privilege;
