@@ -309,8 +309,8 @@ fn is_fed(command: &SubCommand) -> bool {
 
 /// Does it run the file that it is given first?
 fn is_runner(name: &str) -> bool {
-    use Special::{Busybox, Make, Script, ScriptFile, Source, WindowsShell};
-    const BY_CODE: [Special; 6] = [Busybox, Make, Script, ScriptFile, Source, WindowsShell];
+    use Special::{Make, Script, ScriptFile, Source, WindowsShell};
+    const BY_CODE: [Special; 5] = [Make, Script, ScriptFile, Source, WindowsShell];
     let row = table::row(name, &[]).or_else(|| table::row(base_name(name), &[]));
     row.is_some_and(|row| {
         row.is(Class::Interpreter)

@@ -155,7 +155,7 @@ pub fn option(packed: &'static str) -> OptSpec {
     };
     OptSpec {
         arity,
-        role: value.bytes().nth(1).and_then(Role::from_sign).unwrap_or(Role::Text),
+        role: value.as_bytes().get(1).and_then(|sign| Role::from_sign(*sign)).unwrap_or(Role::Text),
         marks: mark::from_signs(marks),
         effect: (!effect.is_empty()).then(|| word(effect)),
     }

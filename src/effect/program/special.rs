@@ -187,7 +187,7 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                 out.reveals("the environments of processes are printed", call.span.clone());
             }
         }
-        Special::NpmConfig | Special::PipConfig => packages::config(out, call, program, &values),
+        Special::PackageConfig => packages::config(out, call, program, &values),
         Special::Maven => packages::build(out, call, &values),
         Special::Download => download(out, call, &values),
         Special::Ssh => ssh(out, call, values, next),
@@ -304,10 +304,6 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
         Special::Open => machine::open(out, &values),
         Special::Kill if call.name == "fuser" && !call.parsed.has(mark::SPARE) => {}
         Special::Kill => machine::kill(out, call, &values),
-        // Every operand is a command line (hyperfine).
-        Special::Scripts => {
-            next.extend(values.iter().map(|v| Next::Script { text: v.clone(), rest: Vec::new() }))
-        }
         Special::ScriptFile => {
             // The first operand is a file that runs, the others are its own.
             match values.first() {
@@ -348,11 +344,6 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
             }
             if let Some(file) = value("--pidfile").filter(|_| call.parsed.option("-m").is_some()) {
                 super::effects::role(out, call, table::Role::Write, &file, next);
-            }
-        }
-        Special::Busybox => {
-            if !values.is_empty() {
-                next.push(Next::Words { words: values, cwd: None, feeds: false });
             }
         }
         Special::Piped => windows::piped(out, call, program, &values, next),

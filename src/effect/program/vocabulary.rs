@@ -159,7 +159,7 @@ vocabulary! {
 vocabulary! {
     /// The code that knows what no row of a program can say.
     Special, "special":
-    Ansible = "ansible", Api = "api", Busybox = "busybox", Chattr = "chattr", Client = "client",
+    Ansible = "ansible", Api = "api", Chattr = "chattr", Client = "client",
     ContainerRun = "container-run", Copy = "copy", CopyNear = "copy-near", Cpio = "cpio", Daemon = "daemon",
     Dd = "dd", Debugger = "debugger", Download = "download", Drive = "drive", Editor = "editor", Env = "env",
     Eval = "eval", Fd = "fd", Find = "find", FlagC = "flag-c", GhAlias = "gh-alias", GhClone = "gh-clone",
@@ -169,11 +169,11 @@ vocabulary! {
     GitReset = "git-reset", GitRestore = "git-restore", GitTree = "git-tree", GitWorktree = "git-worktree",
     Gzip = "gzip", Httpie = "httpie", Inside = "inside", InsideOnly = "inside-only", Interpreter = "interpreter",
     Jq = "jq", Kill = "kill", KubectlDelete = "kubectl-delete", KubectlGet = "kubectl-get", Ln = "ln",
-    Machine = "machine", Make = "make", Maven = "maven", Nc = "nc", NpmConfig = "npm-config", NpmPkg = "npm-pkg",
+    Machine = "machine", Make = "make", Maven = "maven", Nc = "nc", NpmPkg = "npm-pkg",
     Open = "open", OwnShell = "own-shell", OwnText = "own-text", Packages = "packages", Pager = "pager",
-    Parted = "parted", PipConfig = "pip-config", Piped = "piped", Ps = "ps", Redis = "redis", Reveals = "reveals",
+    Parted = "parted", PackageConfig = "package-config", Piped = "piped", Ps = "ps", Redis = "redis", Reveals = "reveals",
     Robocopy = "robocopy", Runner = "runner", Scp = "scp", Screen = "screen", Script = "script",
-    ScriptFile = "script-file", Scripts = "scripts", Session = "session", Setting = "setting", Sftp = "sftp",
+    ScriptFile = "script-file", Session = "session", Setting = "setting", Sftp = "sftp",
     Shell = "shell", Socat = "socat", Source = "source", Ssh = "ssh", Start = "start", Tar = "tar", Test = "test",
     Transfer = "transfer", Typed = "typed", Unzip = "unzip", Verbs = "verbs", WindowsShell = "windows-shell",
     Xargs = "xargs", Zip = "zip",

@@ -66,11 +66,9 @@ pub fn run(
         }
         Special::GitCheckout => checkout(out, call, values),
         Special::GitRestore => restore(out, call, values),
-        Special::GitReset => {
-            if call.parsed.has(mark::SPARE) && !call.dry() {
-                may_write(out, call, ".");
-                changed(out, call, &[Value::known(".", call.span.clone())]);
-            }
+        Special::GitReset if call.parsed.has(mark::SPARE) && !call.dry() => {
+            may_write(out, call, ".");
+            changed(out, call, &[Value::known(".", call.span.clone())]);
         }
         Special::GitClean if !call.dry() => clean(out, call, values),
         Special::GitClean => {}
