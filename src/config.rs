@@ -223,7 +223,7 @@ impl Config {
                     if let Some(commands) = &own.commands {
                         list.clone_from(commands);
                     }
-                    list.extend(own.also.iter().cloned());
+                    list.extend(&own.also);
                 }
                 let enabled = self.change(one.pack, Rc::make_mut(&mut rule), |_| ());
                 enabled.then_some(rule)

@@ -126,8 +126,10 @@ fn the_schema_holds_together() {
 
 /// The codes that the reader of rule files gives its faults.
 fn fault_codes() -> BTreeSet<String> {
-    let calls =
-        [r#"(?:\.|\b)(?:fault|warn)\(\s*"([a-z]+(?:-[a-z]+)*)","#, r#"each\(value, "([a-z-]+)""#];
+    let calls = [
+        r#"(?:\.|\b)(?:fault|warn)\(\s*"([a-z]+(?:-[a-z]+)*)","#,
+        r#"(?:each|patterns)\(value, "([a-z-]+)""#,
+    ];
     let mut codes = BTreeSet::new();
     for path in files("src/rule", &["rs"]) {
         let text = fs::read_to_string(path).expect("source");

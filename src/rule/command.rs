@@ -10,6 +10,7 @@ use crate::limits;
 
 use super::Truth;
 use super::later::{Later, Written};
+use super::list::PatternList;
 use super::path::{self, Bases, PathPattern};
 use crate::glob;
 
@@ -44,8 +45,6 @@ struct Concrete {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPattern {
     forms: Later<Forms>,
-    /// `!x` in a list excludes.
-    pub excludes: bool,
 }
 
 /// Every way through the alternatives of a pattern.
@@ -73,14 +72,12 @@ impl CommandPattern {
     /// # Errors
     /// Why it cannot be meant.
     pub fn parse(text: &str) -> Result<CommandPattern, String> {
-        let (excludes, text) = excluded(text);
-        Ok(CommandPattern { forms: Later::parse(text)?, excludes })
+        Ok(CommandPattern { forms: Later::parse(text)? })
     }
 
     /// A pattern that was read before.
     pub fn sound(text: &str) -> CommandPattern {
-        let (excludes, text) = excluded(text);
-        CommandPattern { forms: Later::sound(text), excludes }
+        CommandPattern { forms: Later::sound(text) }
     }
 
     /// The forms, none where no one could be of that command; None where they cannot be read.
@@ -114,7 +111,7 @@ impl CommandPattern {
         form.closed = !open;
         form.exact_options = !open;
         // Its words are no pattern's: by its text it could be of any program.
-        Ok(CommandPattern { forms: Later::known("*", Forms(vec![form])), excludes: false })
+        Ok(CommandPattern { forms: Later::known("*", Forms(vec![form])) })
     }
 
     /// The programs that the pattern names, each with its first operand where that is a plain word:
@@ -169,11 +166,10 @@ impl CommandPattern {
     }
 }
 
-/// `!x` in a list excludes.
-fn excluded(text: &str) -> (bool, &str) {
-    match text.strip_prefix('!') {
-        Some(rest) => (true, rest.trim_start()),
-        None => (false, text),
+impl PatternList<CommandPattern> {
+    /// Is this sub-command one of these? For deny and ask.
+    pub fn hit(&self, command: &SubCommand) -> Truth {
+        self.hits(|p| p.hits(command), |p| p.hits(command) == Truth::Yes)
     }
 }
 

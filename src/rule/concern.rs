@@ -225,16 +225,11 @@ pub fn line(rule: &Rule) -> String {
     let tools = conditions.plain_tools().map(|tools| join(',', tools)).unwrap_or_default();
     let words = join(',', conditions.effect.iter().map(|word: &Word| word.text().to_string()));
     // What a list excludes beside what it names takes nothing away here.
-    let names = conditions.command.iter().filter(|pattern| !pattern.excludes);
+    let names = conditions.command.named().iter();
     let programs: Option<Vec<Vec<String>>> = names.map(|pattern| pattern.programs()).collect();
     let programs = programs.map(|lists| join(',', lists.into_iter().flatten())).unwrap_or_default();
     // A list of exclusions holds for every other path.
-    let named = conditions.path.iter().any(|pattern| !pattern.excludes);
-    let needles = if named {
-        join('|', conditions.path.iter().filter(|p| !p.excludes).map(|p| p.needle()))
-    } else {
-        String::new()
-    };
+    let needles = join('|', conditions.path.named().iter().map(|path| path.needle()));
     let kind = match (rule.certainty, rule.layer()) {
         (Certainty::Unknown, _) => "unknown",
         (Certainty::Possible, Layer::Pack) => "keen",

@@ -24,9 +24,9 @@ pub use self::name::Name;
 pub use self::permission::Permission;
 pub use self::when::{WHEN_KEYS, When};
 
-use self::name::{hosts_hold, hosts_list, names_hold, tool_holds};
 use super::command::CommandPattern;
-use super::path::{self, Bases, PathPattern};
+use super::list::PatternList;
+use super::path::{Bases, PathPattern};
 use super::reader::Reader;
 use super::{Regex, Truth};
 
@@ -60,21 +60,21 @@ pub const KEYS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conditions {
     /// `agent`
-    pub agent: Vec<Name>,
+    pub agent: PatternList<Name>,
     /// `tool`
-    pub tool: Vec<Name>,
+    pub tool: PatternList<Name>,
     /// `effect`
     pub effect: Vec<Word>,
     /// `command`
-    pub command: Vec<CommandPattern>,
+    pub command: PatternList<CommandPattern>,
     /// `path`
-    pub path: Vec<PathPattern>,
+    pub path: PatternList<PathPattern>,
     /// `recursive`
     pub recursive: Option<bool>,
     /// `within`
-    pub within: Vec<PathPattern>,
+    pub within: PatternList<PathPattern>,
     /// `host`
-    pub host: Vec<Name>,
+    pub host: PatternList<Name>,
     /// `match`
     pub permission: Vec<Permission>,
     /// `prompt`
@@ -133,10 +133,11 @@ impl Conditions {
         r: &mut Reader<'_>,
     ) -> bool {
         match key {
-            "agent" => self.agent = r.names(value, false),
-            "tool" => self.tool = r.names(value, matcher),
+            "agent" => self.agent = r.names(value),
+            "tool" if matcher => self.tool = r.matchers(value),
+            "tool" => self.tool = r.names(value),
             "host" => {
-                self.host = r.names(value, false);
+                self.host = r.names(value);
                 self.host.iter_mut().for_each(Name::fold);
             }
             "effect" => {
@@ -154,12 +155,9 @@ impl Conditions {
                     }
                 }
             }
-            "command" if r.sound => self.command = r.sound(value, CommandPattern::sound),
-            "command" => self.command = r.each(value, "bad-command", CommandPattern::parse),
-            "path" if r.sound => self.path = r.sound(value, PathPattern::sound),
-            "within" if r.sound => self.within = r.sound(value, PathPattern::sound),
-            "path" => self.path = r.each(value, "bad-path", PathPattern::parse),
-            "within" => self.within = r.each(value, "bad-path", PathPattern::parse),
+            "command" => self.command = r.commands(value),
+            "path" => self.path = r.paths(value),
+            "within" => self.within = r.paths(value),
             "recursive" => self.recursive = r.boolean(value),
             "match" => self.permission = r.each(value, "bad-match", Permission::parse),
             "prompt" => self.prompt = r.regexes(value),
@@ -173,9 +171,13 @@ impl Conditions {
 
     /// The tools as events name them, where each is a plain name that stands for itself alone.
     pub fn plain_tools(&self) -> Option<Vec<String>> {
+        if !self.tool.excluded().is_empty() {
+            return None;
+        }
         self.tool
+            .named()
             .iter()
-            .map(|name| match name.plain()?.as_str() {
+            .map(|name| match name.plain()? {
                 // Servers' tools go by more names than their own.
                 text if text.is_empty() || text.starts_with("mcp__") => None,
                 "Task" => Some("Agent".into()),
@@ -218,9 +220,9 @@ impl Conditions {
     /// Do the conditions on the event itself hold (all but `when.run`)?
     pub fn event(&self, s: &Subject<'_>) -> bool {
         let event = s.event;
-        (self.agent.is_empty() || names_hold(&self.agent, event.agent))
+        (self.agent.is_empty() || self.agent.holds(event.agent))
             && (self.tool.is_empty()
-                || (!event.tool.is_empty() && tool_holds(&self.tool, &event.tool)))
+                || (!event.tool.is_empty() && self.tool.holds_tool(&event.tool)))
             && (self.prompt.is_empty()
                 || event.prompt().is_some_and(|p| self.prompt.iter().any(|re| re.is_match(p))))
             && self.input.iter().all(|test| {
@@ -302,11 +304,11 @@ impl Conditions {
             {
                 return Truth::No;
             }
-            truth = truth.and(command.map_or(Truth::No, |c| commands_hit(&self.command, c)));
+            truth = truth.and(command.map_or(Truth::No, |c| self.command.hit(c)));
         }
         if !self.path.is_empty() {
             truth = truth.and(match &effect.path {
-                Some(target) => path::any_hits(&self.path, target, s.bases),
+                Some(target) => self.path.hit(target, s.bases),
                 None if effect.grade == Grade::Unknown => Truth::Maybe,
                 // What leaves is what the same command reads, or a wrapper of it hands on.
                 None if effect.word == Word::Send && effect.command.is_some() => {
@@ -315,7 +317,7 @@ impl Conditions {
                         e.word == Word::Read && e.command.is_some_and(|at| own.contains(&at))
                     };
                     let targets = s.analysis.effects.iter().filter(read).filter_map(|e| {
-                        let truth = path::any_hits(&self.path, e.path.as_ref()?, s.bases);
+                        let truth = self.path.hit(e.path.as_ref()?, s.bases);
                         Some(if e.grade == Grade::Certain {
                             truth
                         } else {
@@ -333,7 +335,7 @@ impl Conditions {
         }
         if !self.host.is_empty() {
             truth = truth.and(match &effect.host {
-                Some(host) => Truth::from(hosts_hold(&self.host, host)),
+                Some(host) => Truth::from(self.host.holds_host(host)),
                 None if matches!(effect.word, Word::Network | Word::Send | Word::Remote) => {
                     Truth::Maybe
                 }
@@ -395,8 +397,9 @@ impl Conditions {
                 let covers = |p: &CommandPattern| {
                     p.covers(c, s.bases) || itself && p.means(c, s.bases) || written(p)
                 };
-                self.command.iter().any(|p| !p.excludes && covers(p))
-                    && !self.command.iter().any(|p| p.excludes && p.hits(c) != Truth::No)
+                let excluded = |p: &CommandPattern| p.hits(c) != Truth::No;
+                self.command.named().iter().any(covers)
+                    && !self.command.excluded().iter().any(excluded)
             });
             if !covered || !plain {
                 return false;
@@ -411,7 +414,7 @@ impl Conditions {
         let reaches = self.reaches(effect) == Truth::Yes;
         if !reaches
             || !self.path.is_empty()
-                && !effect.path.as_ref().is_some_and(|t| path::any_covers(&self.path, t, s.bases))
+                && !effect.path.as_ref().is_some_and(|t| self.path.cover(t, s.bases))
         {
             // An allow on a command and paths covers the execute of that command as well.
             let execute = effect.word == Word::Execute && !self.command.is_empty();
@@ -420,7 +423,7 @@ impl Conditions {
             }
         }
         if !self.host.is_empty()
-            && !effect.host.as_ref().is_some_and(|host| hosts_list(&self.host, host))
+            && !effect.host.as_ref().is_some_and(|host| self.host.lists_host(host))
             && (effect.word != Word::Execute || self.command.is_empty())
         {
             return false;
@@ -460,7 +463,7 @@ impl Conditions {
             Permission::Path(_, pattern) => Some(pattern),
             _ => None,
         });
-        let mut patterns = self.path.iter().filter(|one| !one.excludes).chain(files);
+        let mut patterns = self.path.named().iter().chain(files);
         let mut paths = [&target.lexical, &target.resolved].into_iter();
         let secret = match target.extent {
             Extent::Exact | Extent::Glob => paths.any(|path| secret::is_file(path)),
@@ -501,9 +504,9 @@ impl Conditions {
             let mut steps = 0;
             loop {
                 let Some(command) = at.and_then(|at| commands.get(at)) else { break false };
-                let mut named = self.command.iter().filter(|p| !p.excludes).peekable();
-                if commands_hit(&self.command, command) == Truth::Yes
-                    && (named.peek().is_none() || named.any(|p| p.means(command, s.bases)))
+                let named = self.command.named();
+                if self.command.hit(command) == Truth::Yes
+                    && (named.is_empty() || named.iter().any(|p| p.means(command, s.bases)))
                 {
                     break true;
                 }
@@ -518,9 +521,9 @@ impl Conditions {
             && self.reaches(effect) == Truth::Yes
             && (self.within.is_empty() || within::covers(&self.within, s, effect))
             && (self.path.is_empty()
-                || effect.path.as_ref().is_some_and(|t| path::any_covers(&self.path, t, s.bases)))
+                || effect.path.as_ref().is_some_and(|t| self.path.cover(t, s.bases)))
             && (self.host.is_empty()
-                || effect.host.as_ref().is_some_and(|host| hosts_list(&self.host, host)))
+                || effect.host.as_ref().is_some_and(|host| self.host.lists_host(host)))
             && self
                 .permission
                 .iter()
@@ -554,20 +557,6 @@ fn is_told(list: List, analysis: &Analysis, at: Option<usize>) -> bool {
     (command.transparent || harmless() && listed().any(|e| e.command == at))
         // A proxy in a variable is another host.
         && !listed().any(|e| e.source == Source::Assignment)
-}
-
-fn commands_hit(patterns: &[CommandPattern], command: &SubCommand) -> Truth {
-    let mut best = Truth::No;
-    if patterns.iter().all(|p| p.excludes) {
-        best = Truth::Yes;
-    }
-    for pattern in patterns.iter().filter(|p| !p.excludes) {
-        best = best.or(pattern.hits(command));
-    }
-    if patterns.iter().any(|p| p.excludes && p.hits(command) == Truth::Yes) {
-        return Truth::No;
-    }
-    best
 }
 
 fn named(text: &str) -> Option<Word> {

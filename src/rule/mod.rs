@@ -22,6 +22,7 @@ pub mod fault;
 pub mod file;
 pub mod index;
 pub mod later;
+pub mod list;
 pub mod needle;
 pub mod packed;
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub mod shipped;
 pub mod template;
 
 pub use condition::Conditions;
+pub use list::PatternList;
 pub use template::Template;
 
 /// Three-valued: what hangs on a value known only at run time is neither yes nor no.

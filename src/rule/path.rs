@@ -18,6 +18,7 @@ mod oracle;
 use self::component::{below, hidden, is_glob_of, overlap, reach, same_name, split, split_glob};
 use super::Truth;
 use super::later::{Later, Written};
+use super::list::PatternList;
 use super::needle::needle;
 use crate::glob;
 
@@ -67,8 +68,6 @@ pub struct PathPattern {
     parts: Later<Parts>,
     /// `D/.`: the directory itself or its content as a whole, not what lies below it.
     itself: bool,
-    /// `!x`: excludes what it names.
-    pub excludes: bool,
 }
 
 /// The directories that patterns start from: each as it is called and with symlinks followed.
@@ -199,12 +198,8 @@ impl PathPattern {
 
     /// A pattern that was read before.
     pub fn sound(text: &str) -> PathPattern {
-        let (excludes, text) = match text.strip_prefix('!') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
         let (base, rest) = Base::of(text);
-        PathPattern { base, parts: Later::sound(text), itself: rest.ends_with("/."), excludes }
+        PathPattern { base, parts: Later::sound(text), itself: rest.ends_with("/.") }
     }
 
     /// Its components, none where they cannot be read: then it covers nothing and hits everything.
@@ -449,41 +444,27 @@ pub fn exact(path: &str) -> Target {
     Target { lexical: path.to_string(), resolved: path.to_string(), extent: Extent::Exact }
 }
 
-/// The list holds for a target: some pattern hits, and no exclusion covers it.
-pub fn any_hits(patterns: &[PathPattern], target: &Target, bases: &Bases) -> Truth {
-    let mut best = Truth::No;
-    // A list of exclusions only means everything but those.
-    if patterns.iter().all(|p| p.excludes) {
-        best = Truth::Yes;
-    }
-    let split = Split::new(target);
-    for pattern in patterns.iter().filter(|p| !p.excludes) {
-        best = best.or(pattern.hits_forms(&split, bases));
-        if best == Truth::Yes {
-            break;
-        }
-    }
-    let excluded = |p: &PathPattern| p.excludes && (p.covers(target, bases) || p.ends(target));
-    if best != Truth::No && patterns.iter().any(excluded) {
-        return Truth::No;
-    }
-    best
-}
-
 /// Does it hold for both forms of the target?
 fn both(target: &Target, holds: impl Fn(&str) -> bool) -> bool {
     holds(&target.lexical) && (target.lexical == target.resolved || holds(&target.resolved))
 }
 
-/// The list covers a target whole: each form lies where some pattern says (`/tmp/x`, which is
-/// `/private/tmp/x`), and no exclusion could touch it.
-pub fn any_covers(patterns: &[PathPattern], target: &Target, bases: &Bases) -> bool {
-    let positive = patterns.iter().filter(|p| !p.excludes);
-    let named =
-        both(target, |path| positive.clone().any(|p| p.covers_form(path, target.extent, bases)));
-    let all_excludes = patterns.iter().all(|p| p.excludes);
-    (named || all_excludes)
-        && !patterns.iter().any(|p| p.excludes && p.hits(target, bases) != Truth::No)
+impl PatternList<PathPattern> {
+    /// Could the effect be on one of these paths? For deny and ask.
+    pub fn hit(&self, target: &Target, bases: &Bases) -> Truth {
+        let split = Split::new(target);
+        self.hits(|p| p.hits_forms(&split, bases), |p| p.covers(target, bases) || p.ends(target))
+    }
+
+    /// Is the whole target on these paths: each form lies where some pattern says (`/tmp/x`, which is
+    /// `/private/tmp/x`), and no exclusion could touch it? For allow and unless.
+    pub fn cover(&self, target: &Target, bases: &Bases) -> bool {
+        let form = |path: &str, named: &[PathPattern]| {
+            named.iter().any(|p| p.covers_form(path, target.extent, bases))
+        };
+        let among = |named: &[PathPattern]| both(target, |path| form(path, named));
+        self.covers(among, |p| p.hits(target, bases) != Truth::No)
+    }
 }
 
 #[cfg(test)]
@@ -569,8 +550,11 @@ mod tests {
 
     #[test]
     fn what_a_glob_ends_in_is_excluded() {
-        let patterns = [".env.*", "!.env.example", "!.env.*.example", "!x/y"];
-        let patterns = patterns.map(|pattern| PathPattern::parse(pattern).unwrap());
+        let mut patterns = PatternList::default();
+        patterns.push(false, PathPattern::parse(".env.*").unwrap());
+        for excluded in [".env.example", ".env.*.example", "x/y"] {
+            patterns.push(true, PathPattern::parse(excluded).unwrap());
+        }
         for (path, truth) in [
             ("/p/**/.env.example", Truth::No),
             ("/p/*/.env.a.example", Truth::No),
@@ -580,7 +564,7 @@ mod tests {
             ("/p/.env.example/**/.env.local", Truth::No),
         ] {
             let target = target(path, Extent::Glob);
-            assert_eq!(any_hits(&patterns, &target, &bases()), truth, "{path}");
+            assert_eq!(patterns.hit(&target, &bases()), truth, "{path}");
         }
     }
 

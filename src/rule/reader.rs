@@ -9,10 +9,14 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::event::{Kind, KindSet};
+use crate::glob;
 use crate::limits;
 
+use super::command::CommandPattern;
 use super::condition::{FieldTest, Name, ValueTest};
 use super::fault::{Fault, Gravity, did_you_mean, position};
+use super::list::{self, PatternList};
+use super::path::PathPattern;
 use super::{Command, Regex, Rule, Template, Text};
 
 /// Reads values and collects what is wrong with them.
@@ -206,25 +210,69 @@ impl<'t> Reader<'t> {
         out
     }
 
-    /// The same where it was read before.
-    pub fn sound<T>(&mut self, value: &Spanned<DeValue<'_>>, take: impl Fn(&str) -> T) -> Vec<T> {
-        match value.get_ref() {
-            DeValue::Array(items) => {
-                items.iter().filter_map(|item| item.get_ref().as_str()).map(take).collect()
+    /// Patterns, some of which may exclude: by `take` where they were read before, else by `parse`.
+    pub fn patterns<T>(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        code: &'static str,
+        parse: fn(&str) -> Result<T, String>,
+        take: fn(&str) -> T,
+    ) -> PatternList<T> {
+        let mut out = PatternList::default();
+        if self.sound {
+            let items = match value.get_ref() {
+                DeValue::Array(items) => &items[..],
+                _ => std::slice::from_ref(value),
+            };
+            for text in items.iter().filter_map(|item| item.get_ref().as_str()) {
+                let (excludes, text) = list::item(text);
+                out.push(excludes, take(text));
             }
-            text => text.as_str().map(take).into_iter().collect(),
+            return out;
         }
+        let read = |text: &str| {
+            let (excludes, text) = list::item(text);
+            parse(text).map(|pattern| (excludes, pattern))
+        };
+        for (excludes, pattern) in self.each(value, code, read) {
+            out.push(excludes, pattern);
+        }
+        out
+    }
+
+    /// Path patterns.
+    pub fn paths(&mut self, value: &Spanned<DeValue<'_>>) -> PatternList<PathPattern> {
+        self.patterns(value, "bad-path", PathPattern::parse, PathPattern::sound)
+    }
+
+    /// Command patterns.
+    pub fn commands(&mut self, value: &Spanned<DeValue<'_>>) -> PatternList<CommandPattern> {
+        self.patterns(value, "bad-command", CommandPattern::parse, CommandPattern::sound)
     }
 
     /// Globs over names.
-    pub fn names(&mut self, value: &Spanned<DeValue<'_>>, matcher: bool) -> Vec<Name> {
-        self.each(value, "bad-glob", |text| match crate::glob::fault(text) {
-            Some(why) if !matcher => Err(why.to_string()),
-            _ => Ok(Name::parse(text, matcher)),
-        })
-        .into_iter()
-        .flatten()
-        .collect()
+    pub fn names(&mut self, value: &Spanned<DeValue<'_>>) -> PatternList<Name> {
+        let read = |text: &str| {
+            let (excludes, text) = list::item(text);
+            match glob::fault(text) {
+                Some(why) => Err(why.to_string()),
+                None => Ok((excludes, Name::globs(text))),
+            }
+        };
+        let mut out = PatternList::default();
+        for (excludes, names) in self.each(value, "bad-glob", read) {
+            names.into_iter().for_each(|name| out.push(excludes, name));
+        }
+        out
+    }
+
+    /// The matchers of a hook entry: nothing excludes there.
+    pub fn matchers(&mut self, value: &Spanned<DeValue<'_>>) -> PatternList<Name> {
+        let mut out = PatternList::default();
+        for (text, _) in self.strings(value) {
+            Name::matcher(&text).into_iter().for_each(|name| out.push(false, name));
+        }
+        out
     }
 
     /// Regular expressions; whether they can be compiled is checked with the whole rule.

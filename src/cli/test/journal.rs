@@ -223,8 +223,11 @@ fn unseen(config: &Config) -> Vec<String> {
     rules
         .filter(|rule| !rule.on.intersect(gates).is_empty())
         .filter(|rule| {
-            let told = |name: &Name| name.excludes() || TOLD.iter().any(|tool| name.holds(tool));
-            rule.conditions.tool.is_empty() || rule.conditions.tool.iter().any(told)
+            let told = |name: &Name| TOLD.iter().any(|tool| name.holds(tool));
+            let tools = &rule.conditions.tool;
+            tools.named().is_empty()
+                || !tools.excluded().is_empty()
+                || tools.named().iter().any(told)
         })
         .filter(|rule| blind(&rule.conditions) || rule.unless.as_deref().is_some_and(blind))
         .map(|rule| rule.name())

@@ -2,17 +2,12 @@
 
 use crate::effect::host::is_local;
 use crate::glob;
-use crate::rule::Regex;
+use crate::rule::{PatternList, Regex};
 
-/// A glob over a name; `!x` in a list excludes.
+/// A pattern over a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name {
-    kind: NameKind,
-    excludes: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum NameKind {
+pub enum Name {
+    /// A glob over the whole name.
     Glob(String),
     /// A matcher with other characters than names and globs have: the client's unanchored regex.
     Regex(Regex),
@@ -21,57 +16,43 @@ enum NameKind {
 impl Name {
     /// A host's name: those have no case.
     pub(super) fn host(glob: &str) -> Name {
-        Name { kind: NameKind::Glob(glob.to_ascii_lowercase()), excludes: false }
-    }
-
-    /// The name, where it stands for itself alone.
-    pub(super) fn plain(&self) -> Option<String> {
-        match &self.kind {
-            NameKind::Glob(text) if !self.excludes && !glob::is_glob(text) => Some(text.clone()),
-            _ => None,
-        }
+        Name::Glob(glob.to_ascii_lowercase())
     }
 
     /// The same without case, for hosts.
     pub(super) fn fold(&mut self) {
-        if let NameKind::Glob(glob) = &mut self.kind {
+        if let Name::Glob(glob) = self {
             glob.make_ascii_lowercase();
         }
     }
 
-    /// Reads a glob, or a matcher of a hook entry where `matcher` is set: only letters, digits,
-    /// `_ - , |` and blanks = a list of exact names, anything else an unanchored regex.
-    pub fn parse(text: &str, matcher: bool) -> Vec<Name> {
-        let (excludes, text) = match text.strip_prefix('!') {
-            Some(rest) if !matcher => (true, rest),
-            _ => (false, text),
-        };
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '|' | ',' | ' ');
-        let name = |kind| Name { kind, excludes };
-        if matcher && (text.is_empty() || text == "*") {
-            vec![name(NameKind::Glob("*".into()))]
-        } else if text.chars().all(plain) {
-            text.split(['|', ','])
-                .map(|part| name(NameKind::Glob(part.trim().to_string())))
-                .collect()
-        } else if matcher {
-            vec![name(NameKind::Regex(Regex::new(text)))]
-        } else {
-            vec![name(NameKind::Glob(text.to_string()))]
+    /// The name, where it stands for itself alone.
+    pub(super) fn plain(&self) -> Option<&str> {
+        match self {
+            Name::Glob(text) if !glob::is_glob(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Reads a glob, or a list of exact names.
+    pub fn globs(text: &str) -> Vec<Name> {
+        exact(text).unwrap_or_else(|| vec![Name::Glob(text.to_string())])
+    }
+
+    /// Reads the matcher of a hook entry: all, a list of exact names, or an unanchored regex.
+    pub fn matcher(text: &str) -> Vec<Name> {
+        match text {
+            "" | "*" => vec![Name::Glob("*".into())],
+            _ => exact(text).unwrap_or_else(|| vec![Name::Regex(Regex::new(text))]),
         }
     }
 
     /// As written, without the `!`.
     pub fn text(&self) -> &str {
-        match &self.kind {
-            NameKind::Glob(text) => text,
-            NameKind::Regex(regex) => &regex.source,
+        match self {
+            Name::Glob(text) => text,
+            Name::Regex(regex) => &regex.source,
         }
-    }
-
-    /// Was it written with `!`?
-    pub fn excludes(&self) -> bool {
-        self.excludes
     }
 
     /// Does the glob hold for that host? `localhost` is one by each of its names and addresses.
@@ -81,45 +62,47 @@ impl Name {
 
     /// Does the glob hold for that name?
     pub fn holds(&self, name: &str) -> bool {
-        match &self.kind {
-            NameKind::Glob(pattern) => glob::matches(pattern, name),
-            NameKind::Regex(regex) => regex.is_match(name),
+        match self {
+            Name::Glob(pattern) => glob::matches(pattern, name),
+            Name::Regex(regex) => regex.is_match(name),
         }
     }
 }
 
-/// Does the list hold for the host?
-pub(super) fn hosts_hold(names: &[Name], host: &str) -> bool {
-    any_holds(names, |name| name.holds_host(host))
+/// Only letters, digits, `_ - , |` and blanks are a list of exact names.
+fn exact(text: &str) -> Option<Vec<Name>> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '|' | ',' | ' ');
+    let names = || text.split(['|', ',']).map(|part| Name::Glob(part.trim().to_string()));
+    text.chars().all(plain).then(|| names().collect())
 }
 
-/// Is the host surely on the list? What programs make of letters beyond ASCII is another name.
-pub(super) fn hosts_list(names: &[Name], host: &str) -> bool {
-    hosts_hold(names, host) && (host.is_ascii() || names.iter().any(|name| name.text() == host))
-}
-
-/// Does the list hold for the name: some glob does, and no exclusion.
-pub(super) fn names_hold(names: &[Name], name: &str) -> bool {
-    any_holds(names, |n| n.holds(name))
-}
-
-fn any_holds(names: &[Name], holds: impl Fn(&Name) -> bool) -> bool {
-    let mut wanted = names.iter().filter(|n| !n.excludes).peekable();
-    let any = wanted.peek().is_none() || wanted.any(&holds);
-    any && !names.iter().any(|n| n.excludes && holds(n))
-}
-
-/// Does the list hold for a tool? `Task` is the old name of `Agent`; `-` and `_` are the same in
-/// the names of MCP servers.
-pub(super) fn tool_holds(names: &[Name], tool: &str) -> bool {
-    if names_hold(names, tool) {
-        return true;
+impl PatternList<Name> {
+    /// Does the list hold for the name?
+    pub(super) fn holds(&self, name: &str) -> bool {
+        self.covers(|named| named.iter().any(|n| n.holds(name)), |n| n.holds(name))
     }
-    match tool {
-        "Agent" => names_hold(names, "Task"),
-        _ if tool.starts_with("mcp__") && tool.contains('-') => {
-            names_hold(names, &tool.replace('-', "_"))
-        }
-        _ => false,
+
+    /// Does it hold for the host?
+    pub(super) fn holds_host(&self, host: &str) -> bool {
+        self.covers(|named| named.iter().any(|n| n.holds_host(host)), |n| n.holds_host(host))
+    }
+
+    /// Is the host surely on the list? What programs make of letters beyond ASCII is another name.
+    pub(super) fn lists_host(&self, host: &str) -> bool {
+        let written = || self.named().iter().any(|name| name.text() == host);
+        self.holds_host(host) && (host.is_ascii() || written())
+    }
+
+    /// Does it hold for a tool? `Task` is the old name of `Agent`; `-` and `_` are the same in the names of MCP
+    /// servers.
+    pub(super) fn holds_tool(&self, tool: &str) -> bool {
+        self.holds(tool)
+            || match tool {
+                "Agent" => self.holds("Task"),
+                _ if tool.starts_with("mcp__") && tool.contains('-') => {
+                    self.holds(&tool.replace('-', "_"))
+                }
+                _ => false,
+            }
     }
 }

@@ -4,10 +4,10 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::Subject;
-use super::name::{Name, names_hold};
+use super::name::Name;
 use crate::rule::path::{self, PathPattern};
 use crate::rule::reader::Reader;
-use crate::rule::{Command, Truth};
+use crate::rule::{Command, PatternList, Truth};
 
 /// The keys of `when` and what each means.
 pub const WHEN_KEYS: &[(&str, &str)] = &[
@@ -28,11 +28,11 @@ pub const WHEN_KEYS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct When {
     /// Over the session's directory.
-    pub cwd: Vec<PathPattern>,
+    pub cwd: PatternList<PathPattern>,
     /// Over the project's root.
-    pub project: Vec<PathPattern>,
+    pub project: PatternList<PathPattern>,
     /// Globs over string fields of the payload: the field's name and its globs.
-    pub fields: Vec<(&'static str, Vec<Name>)>,
+    pub fields: Vec<(&'static str, PatternList<Name>)>,
     /// Called inside a subagent?
     pub subagent: Option<bool>,
     /// Did the tool succeed?
@@ -48,8 +48,8 @@ impl When {
         let Some(table) = r.table(value, "when") else { return };
         for (key, value) in table {
             match key.get_ref().as_ref() {
-                "cwd" => self.cwd = r.each(value, "bad-path", PathPattern::parse),
-                "project" => self.project = r.each(value, "bad-path", PathPattern::parse),
+                "cwd" => self.cwd = r.paths(value),
+                "project" => self.project = r.paths(value),
                 "permission_mode" => self.field("permission_mode", value, r),
                 "source" => self.field("source", value, r),
                 "agent_type" => self.field("agent_type", value, r),
@@ -65,16 +65,16 @@ impl When {
     }
 
     fn field(&mut self, name: &'static str, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) {
-        let names = r.names(value, false);
+        let names = r.names(value);
         self.fields.push((name, names));
     }
 
     pub(super) fn holds(&self, s: &Subject<'_>) -> bool {
         let event = s.event;
-        let place = |patterns: &[PathPattern], dir: &str| {
+        let place = |patterns: &PatternList<PathPattern>, dir: &str| {
             patterns.is_empty() || {
                 let target = path::exact(dir);
-                path::any_hits(patterns, &target, s.bases) == Truth::Yes
+                patterns.hit(&target, s.bases) == Truth::Yes
             }
         };
         place(&self.cwd, &event.cwd)
@@ -82,7 +82,7 @@ impl When {
             && self
                 .fields
                 .iter()
-                .all(|(field, names)| event.str(field).is_some_and(|text| names_hold(names, text)))
+                .all(|(field, names)| event.str(field).is_some_and(|text| names.holds(text)))
             && self.subagent.is_none_or(|inside| event.str("agent_id").is_some() == inside)
             && self.success.is_none_or(|wanted| event.success() == Some(wanted))
             && self.stop_hook_active.is_none_or(|wanted| event.stop_hook_active() == wanted)

@@ -3,16 +3,16 @@
 use crate::effect::path::Resolver;
 use crate::effect::value::BLANK;
 use crate::effect::{Effect, Extent, Source, SubCommand, Target};
-use crate::rule::Truth;
-use crate::rule::path::{self, PathPattern};
+use crate::rule::path::PathPattern;
+use crate::rule::{PatternList, Truth};
 
 use super::Subject;
 
 /// Does the effect's command run there? For deny and ask.
-pub fn hits(patterns: &[PathPattern], s: &Subject<'_>, effect: &Effect) -> Truth {
+pub fn hits(patterns: &PatternList<PathPattern>, s: &Subject<'_>, effect: &Effect) -> Truth {
     let Some(command) = command(s, effect) else { return Truth::No };
     match place(command) {
-        Some(dir) => path::any_hits(patterns, &dir, s.bases),
+        Some(dir) => patterns.hit(&dir, s.bases),
         None => Truth::Maybe,
     }
 }
@@ -20,10 +20,10 @@ pub fn hits(patterns: &[PathPattern], s: &Subject<'_>, effect: &Effect) -> Truth
 /// Does the effect's command run there for certain, with all that it is given? For allow and unless.
 ///
 /// Redirections are the shell's: they are judged as effects of their own.
-pub fn covers(patterns: &[PathPattern], s: &Subject<'_>, effect: &Effect) -> bool {
+pub fn covers(patterns: &PatternList<PathPattern>, s: &Subject<'_>, effect: &Effect) -> bool {
     let Some(at) = effect.command else { return false };
     let Some(command) = s.analysis.commands.get(at) else { return false };
-    let lies = |target: &Target| path::any_covers(patterns, target, s.bases);
+    let lies = |target: &Target| patterns.cover(target, s.bases);
     let Some(dir) = place(command).filter(lies) else { return false };
     // `cd /elsewhere; cd ./gone; make`: a `cd` that fails leaves the shell where it was.
     let start = resolved(&s.event.cwd);

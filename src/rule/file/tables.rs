@@ -9,7 +9,7 @@ use crate::rule::command::CommandPattern;
 use crate::rule::fault::did_you_mean;
 use crate::rule::reader::Reader;
 use crate::rule::shipped;
-use crate::rule::{Layer, Severity};
+use crate::rule::{Layer, PatternList, Severity};
 use crate::script::Dialect;
 use crate::verdict::Verb;
 
@@ -38,9 +38,9 @@ pub struct Autopilot {
     /// False = switched off.
     pub on: bool,
     /// In place of the shipped list of build and test commands.
-    pub commands: Option<Vec<CommandPattern>>,
+    pub commands: Option<PatternList<CommandPattern>>,
     /// On top of it.
-    pub also: Vec<CommandPattern>,
+    pub also: PatternList<CommandPattern>,
 }
 
 /// What is kept of decisions.
@@ -168,11 +168,9 @@ pub(super) fn read_autopilot(
     match value.get_ref() {
         DeValue::Table(table) => {
             for (key, value) in table {
-                let patterns =
-                    |r: &mut Reader<'_>| r.each(value, "bad-command", CommandPattern::parse);
                 match key.get_ref().as_ref() {
-                    "commands" => out.commands = Some(patterns(r)),
-                    "also" => out.also = patterns(r),
+                    "commands" => out.commands = Some(r.commands(value)),
+                    "also" => out.also = r.commands(value),
                     other => r.unknown_key(other, key.span(), ["commands", "also"]),
                 }
             }

@@ -73,7 +73,7 @@ impl Lint<'_> {
                 || TOOLS.iter().any(|tool| name.holds(tool))
         };
         let conditions = self.rule.conditions.clone();
-        let unknown = conditions.tool.iter().filter(|name| !name.excludes() && !known(name));
+        let unknown = conditions.tool.named().iter().filter(|name| !known(name));
         let mut unknown: Vec<(&str, &str)> = unknown.map(|name| ("tool", name.text())).collect();
         for permission in &conditions.permission {
             if let Permission::Tool(name) = permission
@@ -85,7 +85,9 @@ impl Lint<'_> {
             }
         }
         // Other agents bring tools of their own under their own names.
-        let other_agents = conditions.agent.iter().any(|name| name.text() != "claude");
+        let agents = &conditions.agent;
+        let other_agents = !agents.is_empty()
+            && (agents.named().is_empty() || agents.named().iter().any(|n| n.text() != "claude"));
         for (key, name) in unknown.into_iter().filter(|_| !other_agents) {
             let hint = match did_you_mean(name, TOOLS.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),

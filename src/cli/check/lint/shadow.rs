@@ -72,8 +72,8 @@ fn shadows(other: &Rule, rule: &Rule) -> bool {
 
 /// Is every condition of the first list one of the second?
 fn fewer(c: &Conditions, r: &Conditions) -> bool {
-    fn part<T: PartialEq>(c: &[T], r: &[T]) -> bool {
-        c.is_empty() || c == r
+    fn part<T: PartialEq + Default>(c: &T, r: &T) -> bool {
+        *c == T::default() || c == r
     }
     part(&c.agent, &r.agent)
         && part(&c.tool, &r.tool)
@@ -85,5 +85,5 @@ fn fewer(c: &Conditions, r: &Conditions) -> bool {
         && part(&c.prompt, &r.prompt)
         && part(&c.input, &r.input)
         && part(&c.response, &r.response)
-        && (c.when == Default::default() || c.when == r.when)
+        && part(&c.when, &r.when)
 }
