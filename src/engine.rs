@@ -171,9 +171,8 @@ impl<'a> Case<'a> {
     fn test_other<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
         let rule = found.rule;
         let s = self.subject();
-        let relief = |effect: Option<&Effect>| {
-            Relief::of(rule, |unless| unless.relaxes(&s, effect, rule.wraps()))
-        };
+        let relief =
+            |effect: Option<&Effect>| Relief::of(rule, |unless| unless.relaxes(&s, effect));
         if rule.certainty == Certainty::Unknown {
             return self.test_unknown(found);
         }
@@ -425,8 +424,7 @@ impl<'a> Case<'a> {
             && rule.conditions.speaks_of_effects()
             && rule.conditions.event(&s)
             && rule.conditions.effect(&s, effect) != Truth::No
-            && Relief::of(rule, |unless| unless.relaxes(&s, Some(effect), rule.wraps()))
-                != Relief::Sure
+            && Relief::of(rule, |unless| unless.relaxes(&s, Some(effect))) != Relief::Sure
     }
 }
 

@@ -118,6 +118,7 @@ fn what_can_never_work_is_a_warning() {
         ("[rule.x]\nwhen = { source = \"startup\" }\ndeny = \"x\"", "never-matches", 2),
         ("[rule.x]\nwhen = { success = true }\ndeny = \"x\"", "never-matches", 2),
         ("[rule.x]\npath = \"*.{ts,tsx}\"\ndeny = \"x\"", "brace-in-glob", 2),
+        ("[rule.x]\nwithin = \"src/{a,b}\"\ndeny = \"x\"", "brace-in-glob", 2),
         ("[rule.x]\ntool = \"[z-a]*\"\ndeny = \"x\"", "bad-glob", 2),
         (
             "[rule.x]\non = \"PostToolUse\"\nrun = \"true\"\nlimit = \"90s\"",
@@ -141,6 +142,12 @@ fn what_can_never_work_is_a_warning() {
              push\"\nask = \"x\"",
             "shadowed",
             6,
+        ),
+        (
+            "[rule.y]\neffect = \"delete\"\nrecursive = true\ndeny = \"y\"\n[rule.x]\neffect = \
+             \"delete\"\nrecursive = true\nask = \"x\"",
+            "shadowed",
+            8,
         ),
         (
             "[rule.y]\neffect = \"read\"\ndeny = \"y\"\n[rule.x]\neffect = \"read\"\npath = \
@@ -182,6 +189,10 @@ fn what_works_is_no_finding() {
          \"read\"\nallow = \"x\"",
         "[rule.y]\neffect = \"execute\"\ndeny = \"y\"\n[rule.x]\neffect = \"execute\"\ncommand = \
          \"ls\"\nask = \"x\"",
+        "[rule.y]\ncommand = \"git push\"\nwithin = \"./sub\"\ndeny = \"y\"\n[rule.x]\ncommand = \
+         \"git push\"\nask = \"x\"",
+        "[rule.y]\neffect = \"delete\"\nrecursive = true\ndeny = \"y\"\n[rule.x]\neffect = \
+         \"delete\"\nask = \"x\"",
         "[rule.y]\ncommand = \"git push\"\nmode = \"observe\"\ndeny = \"y\"\n[rule.x]\ncommand = \
          \"git push\"\nask = \"x\"",
     ] {

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 const RULES: &str = "[rule.no-push]\ncommand = \"git push\"\ndeny = \"Not from here.\"\n\
                      [rule.reads]\neffect = \"read\"\npath = \"./\"\nallow = \"reading\"\n\
                      [rule.on-main]\ncommand = \"git commit\"\nwhen = { run = \"touch ran\" }\nask = \"x\"\n\
+                     [rule.elsewhere]\ncommand = \"git push\"\nwithin = \"./sub\"\ndeny = \"x\"\n\
+                     [rule.trees]\ncommand = \"ls\"\nrecursive = true\ndeny = \"x\"\n\
                      [rule.stop]\non = \"Stop\"\nrun = \"touch ran\"\nblock = \"x\"\n";
 
 #[test]
@@ -43,6 +45,8 @@ fn s2_32_which_rule_which_source_and_why() {
     };
     assert_eq!(why("user:no-push"), Value::Null);
     assert_eq!(why("user:on-main"), "`command`: no effect is one of these");
+    assert_eq!(why("user:elsewhere"), "`within`: no effect is one of these");
+    assert_eq!(why("user:trees"), "`recursive`: no effect is one of these");
     assert!(report["effects"][0]["grade"] == "certain" && report["commands"][0]["name"] == "ls");
 }
 

@@ -15,10 +15,10 @@ use hookctl::event::Kind;
 use hookctl::limits;
 use hookctl::rule::Layer;
 use hookctl::rule::case;
-use hookctl::rule::condition::{KEYS, WHEN_KEYS, effect_words};
+use hookctl::rule::condition::{KEYS, Key, Sort, WHEN_KEYS, effect_words};
 use hookctl::rule::file::{self, REMOTE_KEYS, RULE_KEYS, TOP_KEYS};
 use hookctl::rule::template;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[path = "docs/packs.rs"]
 mod packs;
@@ -81,14 +81,54 @@ fn words(schema: &Value) -> BTreeSet<&str> {
     schema["enum"].as_array().expect("an enum").iter().filter_map(Value::as_str).collect()
 }
 
+fn described(keys: &[Key]) -> Vec<(&'static str, &'static str)> {
+    keys.iter().map(|key| (key.name, key.doc)).collect()
+}
+
+/// A key of conditions as a property of the schema.
+fn property(key: &Key) -> Value {
+    let definition = match key.sort {
+        Sort::Flag => return json!({ "description": key.doc, "type": "boolean" }),
+        Sort::Names | Sort::Paths | Sort::Patterns => "strings",
+        Sort::Words => "effects",
+        Sort::Fields => "fieldTests",
+        Sort::Circumstances => "when",
+        Sort::Command => "command",
+    };
+    let place = format!("#/definitions/{definition}");
+    json!({ "description": key.doc, "allOf": [{ "$ref": place }] })
+}
+
+/// The schema's conditions are made from their entries.
+#[test]
+fn the_schema_has_the_conditions() {
+    let mut made = schema();
+    for (place, keys) in [("rule", KEYS), ("conditions", KEYS), ("when", WHEN_KEYS)] {
+        let properties = &mut made["definitions"][place]["properties"];
+        for key in keys {
+            properties[key.name] = property(key);
+        }
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let text = serde_json::to_string_pretty(&made).expect("JSON") + "\n";
+        fs::write(root().join("config/schema.json"), text).expect("a writable file");
+    } else {
+        assert!(
+            made == schema(),
+            "config/schema.json is out of date: UPDATE_DOCS=1 cargo test --test docs"
+        );
+    }
+}
+
 #[test]
 fn the_schema_has_the_readers_keys_and_words() {
     let schema = schema();
     let definitions = &schema["definitions"];
     same_keys(&schema, TOP_KEYS.iter().collect());
-    same_keys(&definitions["rule"], RULE_KEYS.iter().chain(KEYS).collect());
-    same_keys(&definitions["conditions"], KEYS.iter().collect());
-    same_keys(&definitions["when"], WHEN_KEYS.iter().collect());
+    let (conditions, when) = (described(KEYS), described(WHEN_KEYS));
+    same_keys(&definitions["rule"], RULE_KEYS.iter().chain(&conditions).collect());
+    same_keys(&definitions["conditions"], conditions.iter().collect());
+    same_keys(&definitions["when"], when.iter().collect());
     same_keys(&definitions["remote"], REMOTE_KEYS.iter().collect());
     same_keys(&definitions["test"], case::KEYS.iter().collect());
     let events: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain(["*"]).collect();
@@ -150,11 +190,11 @@ fn the_reference_of_rules_is_complete() {
             missing.push(format!("{what} `{word}`"));
         }
     };
-    for (key, _) in RULE_KEYS.iter().chain(KEYS) {
+    for (key, _) in RULE_KEYS.iter().chain(&described(KEYS)) {
         named("key", key);
     }
-    for (key, _) in WHEN_KEYS {
-        named("key of when", key);
+    for key in WHEN_KEYS {
+        named("key of when", key.name);
     }
     for (key, _) in TOP_KEYS {
         named("top key", key);
@@ -268,7 +308,9 @@ fn every_rule_that_is_shown_is_free_of_faults() {
     let text = read("docs/rules.md").replace("\\|", "|");
     for code in text.split('`').skip(1).step_by(2) {
         let Some((key, _)) = code.split_once(" = ") else { continue };
-        if !code.contains(" ... ") && RULE_KEYS.iter().chain(KEYS).any(|(known, _)| *known == key) {
+        if !code.contains(" ... ")
+            && RULE_KEYS.iter().chain(&described(KEYS)).any(|(known, _)| *known == key)
+        {
             all.extend(faults(&format!("[rule.x]\n{code}\n")));
             blocks += 1;
         }

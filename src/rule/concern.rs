@@ -214,22 +214,28 @@ fn split(list: &str, by: u8) -> impl Iterator<Item = &str> {
     })
 }
 
+/// What conditions say of the calls that they could hold for. An empty list means any.
+#[derive(Debug, Default)]
+pub struct Line {
+    /// The tools as events name them.
+    pub tools: Vec<String>,
+    /// The words of `effect`.
+    pub words: Vec<String>,
+    /// The programs of `command`, with their first operand.
+    pub programs: Vec<String>,
+    /// The longest literal part of each path pattern.
+    pub needles: Vec<String>,
+}
+
 /// The line of a rule.
 pub fn line(rule: &Rule) -> String {
-    let conditions = &rule.conditions;
     let on = if rule.on == crate::event::KindSet::ALL {
         "*".to_string()
     } else {
         join(',', rule.on.iter().map(|kind| kind.name().to_string()))
     };
-    let tools = conditions.plain_tools().map(|tools| join(',', tools)).unwrap_or_default();
-    let words = join(',', conditions.effect.iter().map(|word: &Word| word.text().to_string()));
-    // What a list excludes beside what it names takes nothing away here.
-    let names = conditions.command.named().iter();
-    let programs: Option<Vec<Vec<String>>> = names.map(|pattern| pattern.programs()).collect();
-    let programs = programs.map(|lists| join(',', lists.into_iter().flatten())).unwrap_or_default();
-    // A list of exclusions holds for every other path.
-    let needles = join('|', conditions.path.named().iter().map(|path| path.needle()));
+    let mut line = Line::default();
+    rule.conditions.concern(&mut line);
     let kind = match (rule.certainty, rule.layer()) {
         (Certainty::Unknown, _) => "unknown",
         (Certainty::Possible, Layer::Pack) => "keen",
@@ -237,6 +243,9 @@ pub fn line(rule: &Rule) -> String {
         (_, Layer::Pack) => "shipped",
         _ => "",
     };
+    let Line { tools, words, programs, needles } = line;
+    let lists = [join(',', tools), join(',', words), join(',', programs), join('|', needles)];
+    let [tools, words, programs, needles] = lists;
     [on, tools, words, programs, needles, kind.to_string()].join("\t")
 }
 

@@ -259,8 +259,9 @@ fn top(
                 hint.map(|h| format!("did you mean `{h}`?")).or_else(|| {
                     RULE_KEYS
                         .iter()
-                        .chain(condition::KEYS)
-                        .any(|(key, _)| *key == other)
+                        .map(|(key, _)| *key)
+                        .chain(condition::KEYS.iter().map(|key| key.name))
+                        .any(|key| key == other)
                         .then(|| "this belongs into a rule: put [rule.some-id] above it".into())
                 }),
                 key.span(),
@@ -332,6 +333,10 @@ fn read_rule(
     }
     if layer != Layer::Pack {
         rule.conditions.list = rule.unless.as_ref().and_then(|unless| unless.as_list());
+        // Shipped rules mean what the program itself does, not what `find -exec` or an alias of git starts.
+        if let Some(unless) = &mut rule.unless {
+            unless.around = true;
+        }
     }
     default_events(&mut rule, &seen);
     if !r.sound {
@@ -391,12 +396,9 @@ fn read_key(
             if let Some(table) = r.table(value, "unless") {
                 let mut unless = Conditions::default();
                 for (key, value) in table {
-                    if !unless.read(key.get_ref(), value, false, r) {
-                        r.unknown_key(
-                            key.get_ref(),
-                            key.span(),
-                            condition::KEYS.iter().map(|(k, _)| *k),
-                        );
+                    if !unless.read(key.get_ref(), value, r) {
+                        let known = condition::KEYS.iter().map(|key| key.name);
+                        r.unknown_key(key.get_ref(), key.span(), known);
                     }
                 }
                 rule.unless = Some(Box::new(unless));
@@ -487,13 +489,12 @@ fn read_key(
                 );
             }
         }
+        "tool" if matcher => rule.conditions.tool = r.matchers(value),
         _ => {
-            if !rule.conditions.read(name, value, matcher, r) {
-                r.unknown_key(
-                    name,
-                    key.span(),
-                    RULE_KEYS.iter().chain(condition::KEYS).map(|(key, _)| *key),
-                );
+            if !rule.conditions.read(name, value, r) {
+                let known = RULE_KEYS.iter().map(|(key, _)| *key);
+                let known = known.chain(condition::KEYS.iter().map(|key| key.name));
+                r.unknown_key(name, key.span(), known);
             }
         }
     }
@@ -520,12 +521,9 @@ fn default_events(rule: &mut Rule, seen: &Seen) {
         return;
     }
     let gate = KindSet::of(&[Kind::PreToolUse, Kind::PermissionRequest]);
-    rule.on = if !rule.conditions.prompt.is_empty() {
-        KindSet::of(&[Kind::UserPromptSubmit])
-    } else if !rule.conditions.response.is_empty()
-        || rule.redact.is_some()
-        || !rule.replace.is_empty()
-    {
+    rule.on = if let Some(kind) = rule.conditions.event_meant() {
+        KindSet::of(&[kind])
+    } else if rule.redact.is_some() || !rule.replace.is_empty() {
         KindSet::of(&[Kind::PostToolUse])
     } else {
         match rule.verdict {

@@ -1,7 +1,7 @@
 //! Rules: what a rule is once it has been read and found sound.
 //!
-//! `file.rs` and `reader.rs` read rule files and collect every fault, `condition.rs` holds each kind of condition
-//! with its keys, its test and its documentation, `command.rs`, `path.rs` and `glob.rs` are the
+//! `file.rs` and `reader.rs` read rule files and collect every fault, `condition.rs` and its `entries.rs` hold
+//! each kind of condition, `list.rs` the lists with exclusions in them, `command.rs`, `path.rs` and `glob.rs` are the
 //! patterns, `template.rs` the texts with placeholders, `shipped.rs` the packs inside the binary;
 //! `concern.rs` and `index.rs` keep the hook path from reading what the call cannot concern.
 
@@ -254,12 +254,6 @@ impl Rule {
     /// The rule's layer.
     pub fn layer(&self) -> Layer {
         self.layer.unwrap_or(Layer::Pack)
-    }
-
-    /// Does an `unless` with `command` speak of the commands around an effect's own as well? Shipped rules
-    /// mean what the program itself does, not what `find -exec` or an alias of git starts.
-    pub fn wraps(&self) -> bool {
-        self.layer() != Layer::Pack
     }
 
     /// How its hook script answers: as it says, else as the script is known to.

@@ -17,6 +17,7 @@ use crate::effect::program::packed;
 use crate::effect::program::table::{self, Program};
 use crate::event::{Kind, KindSet};
 use crate::rule::Rule;
+use crate::rule::condition::{KEYS, Sort, WHEN_KEYS};
 use crate::rule::fault::{Fault, Gravity, did_you_mean};
 use crate::rule::file::Remote;
 use crate::script::{Dialect, cupcake};
@@ -25,20 +26,6 @@ use crate::verdict::Verb;
 
 mod never;
 mod shadow;
-
-/// The keys whose value is a glob over a name.
-const NAME_KEYS: &[&str] = &[
-    "agent",
-    "tool",
-    "host",
-    "permission_mode",
-    "source",
-    "agent_type",
-    "trigger",
-    "notification_type",
-];
-/// The keys whose value is a path pattern.
-const PATH_KEYS: &[&str] = &["path", "cwd", "project"];
 
 /// What rules are held against.
 pub(super) struct World<'a> {
@@ -166,10 +153,6 @@ impl<'a> Lint<'a> {
 
     fn key(&self, key: &str) -> Range<usize> {
         self.written.key(key)
-    }
-
-    fn first_key(&self, keys: &[&'static str]) -> &'static str {
-        keys.iter().copied().find(|key| self.written.value(key).is_some()).unwrap_or("on")
     }
 
     /// A named effect may come from any file's `[program]`, so that only all files together tell.
@@ -303,8 +286,9 @@ impl<'a> Lint<'a> {
                 }
                 continue;
             }
-            let path = PATH_KEYS.contains(&key);
-            if !(path || NAME_KEYS.contains(&key)) || (key == "tool" && matcher) {
+            let sort = KEYS.iter().chain(WHEN_KEYS).find(|k| k.name == key).map(|k| k.sort);
+            let path = sort == Some(Sort::Paths);
+            if !(path || sort == Some(Sort::Names)) || (key == "tool" && matcher) {
                 continue;
             }
             let mut all = Vec::new();

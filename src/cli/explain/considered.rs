@@ -4,7 +4,7 @@ use super::report::Report;
 use crate::config::standing::Standing;
 use crate::effect::{self, Effect, Grade, Word};
 use crate::engine::{Case, Match};
-use crate::rule::condition::{Conditions, Subject};
+use crate::rule::condition::Subject;
 use crate::rule::{Certainty, Rule, Truth, shipped};
 use crate::verdict::Verb;
 
@@ -111,20 +111,8 @@ impl Report<'_> {
     fn why_not(&self, rule: &Rule) -> String {
         let s = self.subject();
         let c = &rule.conditions;
-        let none = Conditions::default;
-        let tested = [
-            ("agent", Conditions { agent: c.agent.clone(), ..none() }),
-            ("tool", Conditions { tool: c.tool.clone(), ..none() }),
-            ("prompt", Conditions { prompt: c.prompt.clone(), ..none() }),
-            ("input", Conditions { input: c.input.clone(), ..none() }),
-            ("response", Conditions { response: c.response.clone(), ..none() }),
-            ("when", Conditions { when: c.when.clone(), ..none() }),
-        ];
-        if let Some((key, _)) = tested.iter().find(|(_, one)| !one.event(&s)) {
+        if let Some(key) = c.unmet(&s) {
             return format!("`{key}` does not hold");
-        }
-        if !c.event(&s) {
-            return "`match` does not hold".into();
         }
         let effects = &self.dry.analysis.effects;
         if rule.certainty == Certainty::Unknown {
@@ -133,46 +121,21 @@ impl Report<'_> {
         if effects.is_empty() && c.speaks_of_effects() {
             return "the event does nothing that effects speak of".into();
         }
-        let speaks = |one: &Conditions| effects.iter().any(|e| one.effect(&s, e) != Truth::No);
-        let tested = [
-            (
-                "effect",
-                Conditions { effect: c.effect.clone(), command: c.command.clone(), ..none() },
-                !c.effect.is_empty() && c.command.is_empty(),
-            ),
-            ("command", Conditions { command: c.command.clone(), ..none() }, !c.command.is_empty()),
-            ("path", Conditions { path: c.path.clone(), ..none() }, !c.path.is_empty()),
-            ("host", Conditions { host: c.host.clone(), ..none() }, !c.host.is_empty()),
-            (
-                "match",
-                Conditions { permission: c.permission.clone(), ..none() },
-                !c.permission.is_empty(),
-            ),
-        ];
-        if let Some((key, ..)) = tested.iter().find(|(_, one, used)| *used && !speaks(one)) {
+        if let Some(key) = c.unmet_by_all(&s) {
             return format!("`{key}`: no effect is one of these");
         }
         let candidates: Vec<&Effect> =
             effects.iter().filter(|e| c.effect(&s, e) != Truth::No).collect();
         if candidates.is_empty() {
-            let keys: Vec<&str> = [
-                ("effect", !c.effect.is_empty()),
-                ("command", !c.command.is_empty()),
-                ("path", !c.path.is_empty()),
-                ("host", !c.host.is_empty()),
-                ("match", !c.permission.is_empty()),
-            ]
-            .iter()
-            .filter(|(_, used)| *used)
-            .map(|(key, _)| *key)
-            .collect();
+            let asked = c.asked().into_iter().filter(|(_, scope, _)| scope.is_of_effects());
+            let keys: Vec<&str> = asked.map(|(key, ..)| key).collect();
             return format!("no single effect has all of {}", keys.join(", "));
         }
         if let Some(unless) = &rule.unless {
             let allow = matches!(rule.verdict, Some((Verb::Allow, _)));
             let relaxed = candidates.iter().all(|effect| match allow {
                 true => unless.could_hold(&s, Some(effect)),
-                false => unless.relaxes(&s, Some(effect), rule.wraps()),
+                false => unless.relaxes(&s, Some(effect)),
             });
             if relaxed {
                 return "`unless` holds".into();

@@ -120,7 +120,7 @@ impl File<'_> {
                     | "certainty"
                     | "repeat"
                     | "otherwise"
-            ) || KEYS.iter().any(|(condition, _)| *condition == key)
+            ) || KEYS.iter().any(|condition| condition.name == key)
         };
         let rules = self.table.iter().filter(|(key, _)| key.get_ref() == "rule");
         let rules = rules.filter_map(|(_, value)| value.get_ref().as_table());

@@ -36,6 +36,13 @@ impl FieldTest {
         self.holds_in(|key| value.get(key))
     }
 
+    pub(super) fn regexes(&self) -> impl Iterator<Item = &Regex> {
+        self.tests.iter().filter_map(|test| match test {
+            ValueTest::Regex(regex) => Some(regex),
+            _ => None,
+        })
+    }
+
     pub(super) fn holds_in<'v>(&self, first: impl Fn(&str) -> Option<&'v Value>) -> bool {
         let mut found = Vec::new();
         let (head, rest) = match self.field.split_once('.') {

@@ -1,7 +1,7 @@
 //! `match`: one line of Claude Code's permission syntax, with its own meaning of paths.
 
-use super::Subject;
 use super::name::Name;
+use super::{Conditions, Subject};
 use crate::effect::{Effect, Grade, Word};
 use crate::glob;
 use crate::rule::Truth;
@@ -63,6 +63,27 @@ impl Permission {
                         && tool.strip_prefix(name.as_str()).is_some_and(|t| t.starts_with("__")))
             }
             _ => false,
+        }
+    }
+
+    /// Does an allow with this line cover the effect?
+    pub(super) fn covers(&self, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
+        match self {
+            Permission::Command(pattern) => s.command(effect).is_some_and(|command| {
+                let writes_out = |runner| pattern.writes_out(runner, command, s.bases);
+                all.is_own(s, effect)
+                    && (pattern.covers(command, s.bases)
+                        || s.parent(command).is_some_and(writes_out))
+            }),
+            Permission::Path(word, pattern) => {
+                effect.word == *word
+                    && effect.path.as_ref().is_some_and(|target| pattern.covers(target, s.bases))
+            }
+            Permission::Host(name) => {
+                effect.word == Word::Network
+                    && effect.host.as_ref().is_some_and(|host| name.holds_host(host))
+            }
+            Permission::Tool(_) => false,
         }
     }
 

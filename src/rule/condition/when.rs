@@ -3,26 +3,34 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::Subject;
 use super::name::Name;
+use super::{Key, Sort, Subject, Value};
 use crate::rule::path::{self, PathPattern};
 use crate::rule::reader::Reader;
 use crate::rule::{Command, PatternList, Truth};
 
-/// The keys of `when` and what each means.
-pub const WHEN_KEYS: &[(&str, &str)] = &[
-    ("cwd", "path patterns over the session's directory"),
-    ("project", "path patterns over the project's root"),
-    ("permission_mode", "globs: default, plan, acceptEdits, bypassPermissions, dontAsk, auto"),
-    ("source", "globs over SessionStart's and ConfigChange's source"),
-    ("subagent", "true = called inside a subagent"),
-    ("agent_type", "globs over the subagent's type"),
-    ("trigger", "globs: manual, auto, init, maintenance"),
-    ("notification_type", "globs over the notification's type"),
-    ("success", "true = the tool succeeded"),
-    ("stop_hook_active", "true = the agent goes on because of a stop hook already"),
-    ("run", "a command: holds on exit 0; asked once per call"),
+/// The keys of `when`. Those that are set to names are fields of the payload.
+pub const WHEN_KEYS: &[Key] = &[
+    key("cwd", Sort::Paths, "path patterns over the session's directory"),
+    key("project", Sort::Paths, "path patterns over the project's root"),
+    key(
+        "permission_mode",
+        Sort::Names,
+        "globs: default, plan, acceptEdits, bypassPermissions, dontAsk, auto",
+    ),
+    key("source", Sort::Names, "globs over SessionStart's and ConfigChange's source"),
+    key("subagent", Sort::Flag, "true = called inside a subagent"),
+    key("agent_type", Sort::Names, "globs over the subagent's type"),
+    key("trigger", Sort::Names, "globs: manual, auto, init, maintenance"),
+    key("notification_type", Sort::Names, "globs over the notification's type"),
+    key("success", Sort::Flag, "true = the tool succeeded"),
+    key("stop_hook_active", Sort::Flag, "true = the agent goes on because of a stop hook already"),
+    key("run", Sort::Command, "a command: holds on exit 0; asked once per call"),
 ];
+
+const fn key(name: &'static str, sort: Sort, doc: &'static str) -> Key {
+    Key { name, doc, sort }
+}
 
 /// The circumstances of `when`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -43,32 +51,41 @@ pub struct When {
     pub run: Option<Command>,
 }
 
-impl When {
-    pub(super) fn read(&mut self, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) {
-        let Some(table) = r.table(value, "when") else { return };
+impl Value for When {
+    const SORT: Sort = Sort::Circumstances;
+
+    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> When {
+        let mut when = When::default();
+        let Some(table) = r.table(value, "when") else { return when };
         for (key, value) in table {
-            match key.get_ref().as_ref() {
-                "cwd" => self.cwd = r.paths(value),
-                "project" => self.project = r.paths(value),
-                "permission_mode" => self.field("permission_mode", value, r),
-                "source" => self.field("source", value, r),
-                "agent_type" => self.field("agent_type", value, r),
-                "trigger" => self.field("trigger", value, r),
-                "notification_type" => self.field("notification_type", value, r),
-                "subagent" => self.subagent = r.boolean(value),
-                "success" => self.success = r.boolean(value),
-                "stop_hook_active" => self.stop_hook_active = r.boolean(value),
-                "run" => self.run = r.command(value),
-                other => r.unknown_key(other, key.span(), WHEN_KEYS.iter().map(|(k, _)| *k)),
+            let name = key.get_ref().as_ref();
+            match (name, WHEN_KEYS.iter().find(|known| known.name == name)) {
+                ("cwd", _) => when.cwd = r.paths(value),
+                ("project", _) => when.project = r.paths(value),
+                ("subagent", _) => when.subagent = r.boolean(value),
+                ("success", _) => when.success = r.boolean(value),
+                ("stop_hook_active", _) => when.stop_hook_active = r.boolean(value),
+                ("run", _) => when.run = r.command(value),
+                (_, Some(field)) => when.fields.push((field.name, r.names(value))),
+                (_, None) => r.unknown_key(name, key.span(), WHEN_KEYS.iter().map(|key| key.name)),
             }
         }
+        when
     }
 
-    fn field(&mut self, name: &'static str, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) {
-        let names = r.names(value);
-        self.fields.push((name, names));
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        self.cwd.is_empty()
+            && self.project.is_empty()
+            && self.fields.is_empty()
+            && self.subagent.is_none()
+            && self.success.is_none()
+            && self.stop_hook_active.is_none()
+            && self.run.is_none()
     }
+}
 
+impl When {
     pub(super) fn holds(&self, s: &Subject<'_>) -> bool {
         let event = s.event;
         let place = |patterns: &PatternList<PathPattern>, dir: &str| {

@@ -5,9 +5,8 @@ use std::ops::Range;
 use super::Seen;
 use crate::effect::shell;
 use crate::event::{Kind, KindSet};
-use crate::rule::condition::{Conditions, ValueTest};
 use crate::rule::reader::{Reader, clipped};
-use crate::rule::{Redact, Regex, Rule, Template};
+use crate::rule::{Redact, Rule, Template};
 use crate::verdict::Verb;
 
 pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Reader<'_>) {
@@ -130,27 +129,13 @@ fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'
 }
 
 pub(super) fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
-    let mut all: Vec<&Regex> = Vec::new();
-    let of = |conditions: &Conditions, all: &mut Vec<Regex>| {
-        all.extend(conditions.prompt.iter().cloned());
-        for test in conditions.input.iter().chain(&conditions.response) {
-            for test in &test.tests {
-                if let ValueTest::Regex(regex) = test {
-                    all.push(regex.clone());
-                }
-            }
-        }
-    };
-    let mut owned = Vec::new();
-    of(&rule.conditions, &mut owned);
-    if let Some(unless) = &rule.unless {
-        of(unless, &mut owned);
-    }
+    let mut all = rule.conditions.regexes();
+    all.extend(rule.unless.iter().flat_map(|unless| unless.regexes()));
     if let Some(Redact::Patterns(patterns)) = &rule.redact {
         all.extend(patterns);
     }
     all.extend(rule.templates().flat_map(Template::regexes));
-    for regex in all.into_iter().chain(&owned) {
+    for regex in all {
         if let Some(why) = regex.fault() {
             r.fault("bad-regex", format!("`{}`: {why}", clipped(&regex.source)), None, id.clone());
         }

@@ -7,38 +7,23 @@ use crate::event::{Kind, KindSet};
 use crate::rule::condition::{Name, Permission};
 use crate::rule::fault::did_you_mean;
 
-/// The keys that speak of single effects of a tool call.
-const EFFECT_KEYS: &[&str] = &["command", "effect", "path", "host", "match"];
-
 impl Lint<'_> {
     pub(super) fn never_matches(&mut self) {
         let rule = self.rule;
         let conditions = &rule.conditions;
         let events = names(rule.on);
         let on = |kinds: &[Kind]| !rule.on.intersect(KindSet::of(kinds)).is_empty();
-        let tool = rule.on.iter().any(Kind::is_tool);
         let never = "never-matches";
-        if conditions.speaks_of_effects() && !tool {
-            let key = self.first_key(EFFECT_KEYS);
-            self.warn(
-                never,
-                format!("`{key}` speaks of what a tool call does, and {events} has no tool call"),
-                "name an event with a tool, or test a field of the payload with `input`",
-                self.key(key),
-            );
-        } else if !conditions.tool.is_empty() && !tool {
-            let message = format!("`tool` holds for tool calls only, and {events} is none");
-            self.warn(never, message, "take `tool` out, or name another event", self.key("tool"));
-        }
-        if !conditions.prompt.is_empty()
-            && !on(&[Kind::UserPromptSubmit, Kind::UserPromptExpansion])
-        {
-            let message = format!("`prompt` never holds on {events}: it brings no prompt");
-            self.warn(never, message, "on = \"UserPromptSubmit\" does", self.key("prompt"));
-        }
-        if !conditions.response.is_empty() && !on(&[Kind::PostToolUse]) {
-            let message = format!("`response` never holds on {events}: no tool has returned yet");
-            self.warn(never, message, "on = \"PostToolUse\" has it", self.key("response"));
+        let mut said = Vec::new();
+        for (key, _, needs) in conditions.asked() {
+            let Some(needs) = needs.filter(|needs| !rule.on.iter().any(needs.brings)) else {
+                continue;
+            };
+            if !said.contains(&needs.why) {
+                said.push(needs.why);
+                let message = format!("`{key}` never holds on {events}: {}", needs.why);
+                self.warn(never, message, needs.hint, self.key(key));
+            }
         }
         let agent = agent::AGENTS[0];
         for (field, _) in &conditions.when.fields {

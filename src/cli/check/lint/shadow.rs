@@ -1,9 +1,7 @@
 //! Rules that never have their say, for a stricter one answers wherever they would.
 
 use super::{Lint, World};
-use crate::effect::Word;
 use crate::event::{Kind, KindSet};
-use crate::rule::condition::Conditions;
 use crate::rule::{Certainty, Rule};
 use crate::verdict::Verb;
 
@@ -55,9 +53,6 @@ fn shadows(other: &Rule, rule: &Rule) -> bool {
     let (Some((stronger, _)), Some((verb, _))) = (&other.verdict, &rule.verdict) else {
         return false;
     };
-    let (c, r) = (&other.conditions, &rule.conditions);
-    // Without `command`, effect = "execute" leaves out what is transparent.
-    let opaque_only = c.effect.contains(&Word::Execute) && c.command.is_empty();
     stronger > verb
         && !other.observe
         && !other.acts()
@@ -66,24 +61,5 @@ fn shadows(other: &Rule, rule: &Rule) -> bool {
         && other.on.intersect(rule.on) == rule.on
         // On a stop a block holds back after some times.
         && rule.on.intersect(KindSet::of(&[Kind::Stop, Kind::SubagentStop])).is_empty()
-        && (!opaque_only || r.command.is_empty())
-        && fewer(c, r)
-}
-
-/// Is every condition of the first list one of the second?
-fn fewer(c: &Conditions, r: &Conditions) -> bool {
-    fn part<T: PartialEq + Default>(c: &T, r: &T) -> bool {
-        *c == T::default() || c == r
-    }
-    part(&c.agent, &r.agent)
-        && part(&c.tool, &r.tool)
-        && part(&c.effect, &r.effect)
-        && part(&c.command, &r.command)
-        && part(&c.path, &r.path)
-        && part(&c.host, &r.host)
-        && part(&c.permission, &r.permission)
-        && part(&c.prompt, &r.prompt)
-        && part(&c.input, &r.input)
-        && part(&c.response, &r.response)
-        && part(&c.when, &r.when)
+        && other.conditions.holds_with(&rule.conditions)
 }

@@ -1,0 +1,525 @@
+//! Every condition of a rule, one entry each.
+//!
+//! To add one: its type with an `impl Condition`, and its name in the list at the top. The keys of rule files, `check`,
+//! `explain`, the index and the schema (`UPDATE_DOCS=1 cargo test --test docs`) follow from it.
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::{
+    Condition, FieldTest, Key, List, Name, Needs, Permission, Scope, Subject, Value, When, within,
+};
+use crate::effect::{Effect, Grade, Word};
+use crate::event::Kind;
+use crate::rule::command::CommandPattern;
+use crate::rule::concern::Line;
+use crate::rule::path::PathPattern;
+use crate::rule::reader::Reader;
+use crate::rule::{PatternList, Regex, Truth};
+
+/// The struct of all conditions, and what goes over each of them.
+macro_rules! conditions {
+    ($($field:ident: $entry:ident,)*) => {
+        /// What all conditions of a rule or of its `unless` ask for.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct Conditions {
+            $(
+                #[doc = concat!("What [`", stringify!($entry), "`] asks for.")]
+                pub $field: <$entry as Condition>::Value,
+            )*
+            /// The rule's `unless` is an allow list: of a command that the rule names it speaks of what is listed.
+            pub list: Option<List>,
+            /// As an `unless`: `command` speaks of the commands around an effect's own as well.
+            pub around: bool,
+        }
+
+        /// The keys of conditions: `check` hints from it, docs are made from it.
+        pub const KEYS: &[Key] = &[$(Key { name: $entry::KEY, doc: $entry::DOC, sort: <<$entry as Condition>::Value as Value>::SORT }),*];
+
+        impl Conditions {
+            /// Reads one key. False = the key is none of conditions.
+            pub fn read(&mut self, key: &str, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> bool {
+                $(
+                    if key == $entry::KEY {
+                        self.$field = $entry::read(value, r);
+                        return true;
+                    }
+                )*
+                false
+            }
+
+            /// Is any of these conditions about such a thing?
+            #[inline]
+            pub(super) fn any(&self, is: impl Fn(Scope) -> bool) -> bool {
+                $($entry::scope(&self.$field).is_some_and(&is))||*
+            }
+
+            /// The keys of all that is asked for, with what each is about and where it can hold.
+            pub fn asked(&self) -> Vec<(&'static str, Scope, Option<Needs>)> {
+                let all = [$(($entry::KEY, $entry::scope(&self.$field), $entry::NEEDS)),*];
+                all.into_iter().filter_map(|(key, scope, needs)| Some((key, scope?, needs))).collect()
+            }
+
+            /// The key of the first condition on the event itself that does not hold (`when.run` is left out).
+            #[inline]
+            pub fn unmet(&self, s: &Subject<'_>) -> Option<&'static str> {
+                $(
+                    if $entry::scope(&self.$field).is_some() && !$entry::event(&self.$field, self, s) {
+                        return Some($entry::KEY);
+                    }
+                )*
+                None
+            }
+
+            /// The key of the first condition that none of the call's effects could meet.
+            pub fn unmet_by_all(&self, s: &Subject<'_>) -> Option<&'static str> {
+                let effects = &s.analysis.effects;
+                $(
+                    let meets = |effect: &Effect| $entry::effect(&self.$field, self, s, effect) != Truth::No;
+                    let scope = $entry::scope(&self.$field);
+                    if scope.is_some_and(Scope::is_of_effects) && !effects.iter().any(meets) {
+                        return Some($entry::KEY);
+                    }
+                )*
+                None
+            }
+
+            /// Is this effect one that the conditions speak of? For deny and ask.
+            pub fn effect(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
+                let mut truth = Truth::Yes;
+                $(
+                    if $entry::scope(&self.$field).is_some() {
+                        truth = truth.and($entry::effect(&self.$field, self, s, effect));
+                        if truth == Truth::No {
+                            return truth;
+                        }
+                    }
+                )*
+                truth
+            }
+
+            /// Does each condition cover the effect? One on operands need not where `own` says that it is the
+            /// execute of a command that is named.
+            pub(super) fn all_cover(&self, s: &Subject<'_>, effect: &Effect, own: bool) -> bool {
+                $($entry::scope(&self.$field).is_none_or(|scope| {
+                    own && scope == Scope::Operand || $entry::covers(&self.$field, self, s, effect)
+                }))&&*
+            }
+
+            /// Does each condition, as one of an `unless`, certainly hold for the effect?
+            pub(super) fn all_relax(&self, s: &Subject<'_>, effect: &Effect) -> bool {
+                $(($entry::scope(&self.$field).is_none() || $entry::relaxes(&self.$field, self, s, effect)))&&*
+            }
+
+            /// Does each condition ask for nothing, or for what the other's does?
+            pub fn is_part_of(&self, other: &Conditions) -> bool {
+                $(($entry::scope(&self.$field).is_none() || self.$field == other.$field))&&*
+            }
+
+            /// What each makes of the rule's line in the index.
+            pub fn concern(&self, line: &mut Line) {
+                $($entry::concern(&self.$field, line);)*
+            }
+
+            /// Every regular expression.
+            pub fn regexes(&self) -> Vec<&Regex> {
+                let mut out = Vec::new();
+                $(self.$field.regexes(&mut out);)*
+                out
+            }
+
+            /// The event of a rule that names none, where a condition has one of its own.
+            pub fn event_meant(&self) -> Option<Kind> {
+                $(
+                    if let (Some(_), Some(Needs { meant, .. })) = ($entry::scope(&self.$field), $entry::NEEDS)
+                        && meant.is_some()
+                    {
+                        return meant;
+                    }
+                )*
+                None
+            }
+        }
+    };
+}
+
+conditions! {
+    agent: Agent,
+    tool: Tool,
+    effect: EffectWord,
+    command: Command,
+    path: Path,
+    recursive: Recursive,
+    within: Within,
+    host: Host,
+    permission: Match,
+    prompt: Prompt,
+    input: Input,
+    response: Response,
+    when: Circumstances,
+}
+
+/// `agent`
+pub enum Agent {}
+
+impl Condition for Agent {
+    type Value = PatternList<Name>;
+    const KEY: &'static str = "agent";
+    const DOC: &'static str = "globs over the agent's id";
+    const SCOPE: Scope = Scope::Event;
+
+    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        asked.holds(s.event.agent)
+    }
+}
+
+/// `tool`
+pub enum Tool {}
+
+impl Condition for Tool {
+    type Value = PatternList<Name>;
+    const KEY: &'static str = "tool";
+    const DOC: &'static str = "globs over Claude Code's tool names, whatever the agent calls them";
+    const SCOPE: Scope = Scope::Event;
+    const NEEDS: Option<Needs> = Some(Needs::A_TOOL);
+
+    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        !s.event.tool.is_empty() && asked.holds_tool(&s.event.tool)
+    }
+
+    /// The tools as events name them, where each is a plain name that stands for itself alone.
+    fn concern(asked: &Self::Value, line: &mut Line) {
+        let plain = |name: &Name| match name.plain()? {
+            // Servers' tools go by more names than their own.
+            text if text.is_empty() || text.starts_with("mcp__") => None,
+            "Task" => Some("Agent".to_string()),
+            text => Some(text.to_string()),
+        };
+        if asked.excluded().is_empty() {
+            line.tools = asked.named().iter().map(plain).collect::<Option<_>>().unwrap_or_default();
+        }
+    }
+}
+
+/// `effect`
+pub enum EffectWord {}
+
+impl Condition for EffectWord {
+    type Value = Vec<Word>;
+    const KEY: &'static str = "effect";
+    const DOC: &'static str =
+        "one of the words; `path`, `host`, `command` and `unless` speak of that same effect";
+    const SCOPE: Scope = Scope::Word;
+
+    fn effect(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> Truth {
+        // Without `command`, "execute" leaves out what is transparent.
+        let transparent = || {
+            all.command.is_empty()
+                && effect.word == Word::Execute
+                && effect.grade == Grade::Certain
+                && asked.contains(&Word::Execute)
+                && s.command(effect).is_some_and(|command| command.transparent)
+        };
+        Truth::from(says(asked, effect.word) && !transparent())
+    }
+
+    fn covers(asked: &Self::Value, _: &Conditions, _: &Subject<'_>, effect: &Effect) -> bool {
+        says(asked, effect.word)
+    }
+
+    fn concern(asked: &Self::Value, line: &mut Line) {
+        line.words = asked.iter().map(|word| word.text().to_string()).collect();
+    }
+}
+
+/// Does one of these name this word?
+fn says(words: &[Word], word: Word) -> bool {
+    words.iter().any(|own| own.holds(word))
+}
+
+/// `command`
+pub enum Command {}
+
+impl Condition for Command {
+    type Value = PatternList<CommandPattern>;
+    const KEY: &'static str = "command";
+    const DOC: &'static str =
+        "command patterns: program, first operands in order, options anywhere";
+    const SCOPE: Scope = Scope::Command;
+
+    fn effect(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> Truth {
+        // Without an effect word, the command as such is meant: one effect stands for it.
+        if !all.any(|scope| matches!(scope, Scope::Word | Scope::Operand)) && !all.stands(s, effect)
+        {
+            return Truth::No;
+        }
+        s.command(effect).map_or(Truth::No, |command| asked.hit(command))
+    }
+
+    fn covers(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
+        let Some(command) = s.command(effect).filter(|_| all.is_own(s, effect)) else {
+            return false;
+        };
+        // What stands for itself may hold what is known only at run time.
+        let itself = effect.word == Word::Execute && command.stands_for_itself();
+        // The shipped ones say of each program what of it they mean.
+        let runner = s.parent(command).filter(|_| all.within.is_empty());
+        let covers = |pattern: &CommandPattern| {
+            pattern.covers(command, s.bases)
+                || itself && pattern.means(command, s.bases)
+                || runner.is_some_and(|runner| pattern.writes_out(runner, command, s.bases))
+        };
+        let excluded = |pattern: &CommandPattern| pattern.hits(command) != Truth::No;
+        asked.named().iter().any(covers) && !asked.excluded().iter().any(excluded)
+    }
+
+    fn relaxes(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
+        let means = |pattern: &CommandPattern, command| pattern.means(command, s.bases);
+        let mut command = s.command(effect);
+        for _ in 0..=s.analysis.commands.len() {
+            let Some(own) = command else { return false };
+            let among = |named: &[CommandPattern]| named.iter().any(|pattern| means(pattern, own));
+            if asked.hit(own) == Truth::Yes && (asked.named().is_empty() || among(asked.named())) {
+                return true;
+            }
+            command = s.parent(own).filter(|_| all.around);
+        }
+        false
+    }
+
+    fn concern(asked: &Self::Value, line: &mut Line) {
+        // What a list excludes beside what it names takes nothing away here.
+        let programs = asked.named().iter().map(|pattern| pattern.programs());
+        let programs: Option<Vec<Vec<String>>> = programs.collect();
+        line.programs = programs.unwrap_or_default().concat();
+    }
+}
+
+/// `path`
+pub enum Path {}
+
+impl Condition for Path {
+    type Value = PatternList<PathPattern>;
+    const KEY: &'static str = "path";
+    const DOC: &'static str =
+        "path patterns: /x, ~/x, ./x, or x at any depth; D/. is the directory itself";
+    const SCOPE: Scope = Scope::Operand;
+
+    fn effect(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> Truth {
+        match &effect.path {
+            Some(target) => asked.hit(target, s.bases),
+            None if effect.grade == Grade::Unknown => Truth::Maybe,
+            // What leaves is what the same command reads, or a wrapper of it hands on.
+            None if effect.word == Word::Send && effect.command.is_some() => {
+                let own = s.analysis.with_wrappers(effect.command);
+                let read = |e: &&Effect| {
+                    e.word == Word::Read && e.command.is_some_and(|at| own.contains(&at))
+                };
+                let targets = s.analysis.effects.iter().filter(read).filter_map(|e| {
+                    let truth = asked.hit(e.path.as_ref()?, s.bases);
+                    Some(if e.grade == Grade::Certain { truth } else { truth.and(Truth::Maybe) })
+                });
+                targets.fold(Truth::No, Truth::or)
+            }
+            None => Truth::No,
+        }
+    }
+
+    fn covers(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
+        effect.path.as_ref().is_some_and(|target| asked.cover(target, s.bases))
+    }
+
+    fn concern(asked: &Self::Value, line: &mut Line) {
+        // A list of exclusions holds for every other path.
+        line.needles = asked.named().iter().map(|path| path.needle()).collect();
+    }
+}
+
+/// `recursive`
+pub enum Recursive {}
+
+impl Condition for Recursive {
+    type Value = Option<bool>;
+    const KEY: &'static str = "recursive";
+    const DOC: &'static str =
+        "true = a directory with what is below it, or a glob; false = one path";
+    const SCOPE: Scope = Scope::Operand;
+
+    fn effect(asked: &Self::Value, _: &Conditions, _: &Subject<'_>, effect: &Effect) -> Truth {
+        match &effect.path {
+            Some(target) => Truth::from(Some(target.extent.is_wide()) == *asked),
+            None if effect.grade == Grade::Unknown => Truth::Maybe,
+            None => Truth::No,
+        }
+    }
+}
+
+/// `within`
+pub enum Within {}
+
+impl Condition for Within {
+    type Value = PatternList<PathPattern>;
+    const KEY: &'static str = "within";
+    const DOC: &'static str = "path patterns: the command runs there; for an allow and unless all that it names lies there";
+    const SCOPE: Scope = Scope::Command;
+
+    fn effect(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> Truth {
+        within::hits(asked, s, effect)
+    }
+
+    fn covers(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
+        within::covers(asked, s, effect)
+    }
+}
+
+/// `host`
+pub enum Host {}
+
+impl Condition for Host {
+    type Value = PatternList<Name>;
+    const KEY: &'static str = "host";
+    const DOC: &'static str = "globs over host names; *.x.org does not hold for x.org";
+    const SCOPE: Scope = Scope::Operand;
+
+    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self::Value {
+        let mut hosts = r.names(value);
+        hosts.iter_mut().for_each(Name::fold);
+        hosts
+    }
+
+    fn effect(asked: &Self::Value, _: &Conditions, _: &Subject<'_>, effect: &Effect) -> Truth {
+        match &effect.host {
+            Some(host) => Truth::from(asked.holds_host(host)),
+            None if matches!(effect.word, Word::Network | Word::Send | Word::Remote) => {
+                Truth::Maybe
+            }
+            None => Truth::No,
+        }
+    }
+
+    fn covers(asked: &Self::Value, _: &Conditions, _: &Subject<'_>, effect: &Effect) -> bool {
+        effect.host.as_ref().is_some_and(|host| asked.lists_host(host))
+    }
+}
+
+/// `match`
+pub enum Match {}
+
+impl Match {
+    /// The lines that speak of single effects.
+    fn of_effects(asked: &[Permission]) -> impl Iterator<Item = &Permission> {
+        asked.iter().filter(|permission| !matches!(permission, Permission::Tool(_)))
+    }
+}
+
+impl Condition for Match {
+    type Value = Vec<Permission>;
+    const KEY: &'static str = "match";
+    const DOC: &'static str =
+        "a line of Claude Code's permission syntax: Bash(git push:*), Read(./.env)";
+    const SCOPE: Scope = Scope::Command;
+
+    fn scope(asked: &Self::Value) -> Option<Scope> {
+        let effects = Match::of_effects(asked).next().map(|_| Self::SCOPE);
+        effects.or((!asked.is_nothing()).then_some(Scope::Event))
+    }
+
+    fn event(asked: &Self::Value, all: &Conditions, s: &Subject<'_>) -> bool {
+        all.speaks_of_effects()
+            || asked.iter().any(|permission| permission.tool_holds(&s.event.tool))
+    }
+
+    fn effect(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> Truth {
+        let hits = |permission: &Permission| match (permission, s.command(effect)) {
+            (Permission::Command(pattern), Some(command)) if all.list.is_some() => {
+                Truth::from(all.stands(s, effect)).and(pattern.hits(command))
+            }
+            _ => permission.hits(s, effect),
+        };
+        match Match::of_effects(asked).next() {
+            Some(_) => asked.iter().fold(Truth::No, |truth, permission| truth.or(hits(permission))),
+            None => Truth::Yes,
+        }
+    }
+
+    fn covers(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
+        let mut lines = Match::of_effects(asked).peekable();
+        lines.peek().is_none() || lines.any(|permission| permission.covers(all, s, effect))
+    }
+
+    fn relaxes(asked: &Self::Value, _: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
+        Match::of_effects(asked).all(|permission| permission.hits(s, effect) == Truth::Yes)
+    }
+}
+
+/// `prompt`
+pub enum Prompt {}
+
+impl Condition for Prompt {
+    type Value = Vec<Regex>;
+    const KEY: &'static str = "prompt";
+    const DOC: &'static str = "regex over the user's prompt";
+    const SCOPE: Scope = Scope::Text;
+    const NEEDS: Option<Needs> = Some(Needs {
+        brings: |kind| matches!(kind, Kind::UserPromptSubmit | Kind::UserPromptExpansion),
+        meant: Some(Kind::UserPromptSubmit),
+        why: "it brings no prompt",
+        hint: "on = \"UserPromptSubmit\" does",
+    });
+
+    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        s.event.prompt().is_some_and(|prompt| asked.iter().any(|regex| regex.is_match(prompt)))
+    }
+}
+
+/// `input`
+pub enum Input {}
+
+impl Condition for Input {
+    type Value = Vec<FieldTest>;
+    const KEY: &'static str = "input";
+    const DOC: &'static str =
+        "table of field to value over the tool's input (the payload, where there is no tool)";
+    const SCOPE: Scope = Scope::Text;
+
+    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        asked.iter().all(|test| match s.event.kind.is_tool() {
+            true => test.holds(&s.event.input),
+            false => test.holds_in(|key| s.event.raw.get(key)),
+        })
+    }
+}
+
+/// `response`
+pub enum Response {}
+
+impl Condition for Response {
+    type Value = Vec<FieldTest>;
+    const KEY: &'static str = "response";
+    const DOC: &'static str = "table of field to value over what the tool returned";
+    const SCOPE: Scope = Scope::Text;
+    const NEEDS: Option<Needs> = Some(Needs {
+        brings: |kind| kind == Kind::PostToolUse,
+        meant: Some(Kind::PostToolUse),
+        why: "no tool has returned yet",
+        hint: "on = \"PostToolUse\" has it",
+    });
+
+    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        asked.iter().all(|test| s.event.response().is_some_and(|response| test.holds(response)))
+    }
+}
+
+/// `when`
+pub enum Circumstances {}
+
+impl Condition for Circumstances {
+    type Value = When;
+    const KEY: &'static str = "when";
+    const DOC: &'static str = "table of circumstances: see the keys of when";
+    const SCOPE: Scope = Scope::Event;
+
+    fn event(asked: &Self::Value, _: &Conditions, s: &Subject<'_>) -> bool {
+        asked.holds(s)
+    }
+}

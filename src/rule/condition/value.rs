@@ -1,0 +1,144 @@
+//! What conditions are set to: how each sort of value is read.
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::{FieldTest, Name, Permission};
+use crate::effect::Word;
+use crate::effect::program::row;
+use crate::rule::command::CommandPattern;
+use crate::rule::path::PathPattern;
+use crate::rule::reader::Reader;
+use crate::rule::{PatternList, Regex};
+
+/// Sorts of values, for whoever describes or examines a rule file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// Globs over names.
+    Names,
+    /// Path patterns.
+    Paths,
+    /// Other patterns: of commands, of permissions, regular expressions.
+    Patterns,
+    /// Words of effects.
+    Words,
+    /// true or false.
+    Flag,
+    /// A table of fields and what they must be.
+    Fields,
+    /// The table of `when`.
+    Circumstances,
+    /// A shell command.
+    Command,
+}
+
+/// A value of a condition. The default asks for nothing.
+pub trait Value: Default + PartialEq {
+    /// What it is.
+    const SORT: Sort;
+    /// Reads it.
+    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self;
+    /// Is nothing asked for?
+    fn is_nothing(&self) -> bool;
+    /// Adds its regular expressions.
+    fn regexes<'a>(&'a self, _out: &mut Vec<&'a Regex>) {}
+}
+
+/// A sort of value that is a list: its type, its sort, its reader.
+macro_rules! lists {
+    ($($list:ty, $sort:ident, |$value:ident, $reader:ident| $read:expr;)*) => {$(
+        impl Value for $list {
+            const SORT: Sort = Sort::$sort;
+
+            fn read($value: &Spanned<DeValue<'_>>, $reader: &mut Reader<'_>) -> Self {
+                $read
+            }
+
+            #[inline]
+            fn is_nothing(&self) -> bool {
+                self.is_empty()
+            }
+        }
+    )*};
+}
+
+lists! {
+    PatternList<Name>, Names, |value, r| r.names(value);
+    PatternList<PathPattern>, Paths, |value, r| r.paths(value);
+    PatternList<CommandPattern>, Patterns, |value, r| r.commands(value);
+    Vec<Permission>, Patterns, |value, r| r.each(value, "bad-match", Permission::parse);
+    Vec<Word>, Words, |value, r| words(value, r);
+}
+
+impl Value for Vec<Regex> {
+    const SORT: Sort = Sort::Patterns;
+
+    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self {
+        r.regexes(value)
+    }
+
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn regexes<'a>(&'a self, out: &mut Vec<&'a Regex>) {
+        out.extend(self);
+    }
+}
+
+impl Value for Vec<FieldTest> {
+    const SORT: Sort = Sort::Fields;
+
+    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self {
+        r.field_tests(value)
+    }
+
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn regexes<'a>(&'a self, out: &mut Vec<&'a Regex>) {
+        out.extend(self.iter().flat_map(FieldTest::regexes));
+    }
+}
+
+impl Value for Option<bool> {
+    const SORT: Sort = Sort::Flag;
+
+    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self {
+        r.boolean(value)
+    }
+
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        self.is_none()
+    }
+}
+
+fn words(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Vec<Word> {
+    let mut out = Vec::new();
+    for (text, span) in r.strings(value) {
+        match text.as_str() {
+            "modify" => out.extend([Word::Write, Word::Delete, Word::Permission]),
+            // A name that no shipped table gives may come from another file's `[program]`; `hookctl check`
+            // knows them all.
+            _ => match Word::from_text(&text).or_else(|| named(&text)) {
+                Some(word) => out.push(word),
+                None => r.unknown_word("effect", &text, span, effect_words()),
+            },
+        }
+    }
+    out
+}
+
+fn named(text: &str) -> Option<Word> {
+    row::is_named_effect(text).then(|| Word::Named(Box::leak(text.to_string().into_boxed_str())))
+}
+
+/// The words of `effect`, composite ones included.
+pub fn effect_words() -> impl Iterator<Item = &'static str> {
+    let names = crate::effect::program::table::NAMES.iter().map(|(name, _)| *name);
+    Word::ALL.iter().map(|word| word.text()).chain(["modify"]).chain(names)
+}
