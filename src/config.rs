@@ -138,7 +138,7 @@ impl Config {
         self.sources.iter().any(|source| match &source.index {
             Some(index) => index.asks().contains(kind),
             None => {
-                let named = source.file.rules.iter().any(|rule| rule.remote.is_some());
+                let named = source.file.rules.iter().any(|rule| rule.remote().is_some());
                 named || source.file.remotes.iter().any(|remote| remote.events.contains(kind))
             }
         })

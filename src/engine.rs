@@ -10,7 +10,7 @@ use crate::event::{Event, Kind};
 use crate::limits;
 use crate::rule::condition::{Conditions, Subject};
 use crate::rule::path::Bases;
-use crate::rule::{Certainty, Layer, Profile, Rule, Severity, Truth};
+use crate::rule::{Certainty, Layer, Profile, Rule, Severity, Truth, Verdict};
 use crate::verdict::Verb;
 
 /// What it costs of the event's budget to look at a rule, and at a rule and an effect.
@@ -56,7 +56,7 @@ impl<'r> Match<'r> {
 
     /// The verdict of the rule here.
     pub fn verb(&self) -> Option<Verb> {
-        self.verb.or(self.rule.verdict.as_ref().map(|(verb, _)| *verb))
+        self.verb.or(self.rule.verb())
     }
 
     /// Everything that it speaks of.
@@ -152,12 +152,13 @@ impl<'a> Case<'a> {
             return None;
         }
         let watched = self.profile == Profile::Observe && rule.layer() == Layer::Pack;
-        let observed = rule.observe || watched && !rule.always;
+        let observed = rule.observe || watched && !rule.stays;
         let found = Match { observed, ..Match::of(rule) };
-        match rule.verdict {
+        match &rule.verdict {
             // What was not looked at to the end may not be covered.
-            Some((Verb::Allow, _)) => self.test_allow(found).filter(|_| limits::spent().is_none()),
-            _ => self.test_other(found),
+            Verdict::Allow { .. } => self.test_allow(found).filter(|_| limits::spent().is_none()),
+            Verdict::NotUnderstood { danger, .. } => self.test_unknown(found, danger),
+            Verdict::Stop { .. } | Verdict::None { .. } => self.test_other(found),
         }
     }
 
@@ -165,7 +166,7 @@ impl<'a> Case<'a> {
     /// but a rule that hides secrets speaks: the judge asks.
     fn could_hold(&self, rule: &Rule) -> bool {
         let holds = limits::step(RULE) && rule.conditions.event(&self.subject());
-        if limits::spent().is_some() { rule.redact.is_some() } else { holds }
+        if limits::spent().is_some() { rule.redacts() } else { holds }
     }
 
     fn test_other<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
@@ -173,9 +174,6 @@ impl<'a> Case<'a> {
         let s = self.subject();
         let relief =
             |effect: Option<&Effect>| Relief::of(rule, |unless| unless.relaxes(&s, effect));
-        if rule.certainty == Certainty::Unknown {
-            return self.test_unknown(found);
-        }
         if !rule.conditions.speaks_of_effects() {
             // `unless` may speak of effects where the rule does not: then any effect counts.
             let only_effects =
@@ -234,7 +232,7 @@ impl<'a> Case<'a> {
     /// Is it the profile alone that makes this shipped deny fire on what is only possible? Then a
     /// human decides: a search through the project may well meet a key, but hardly ever does.
     fn only_strict(&self, rule: &Rule) -> bool {
-        matches!(rule.verdict, Some((Verb::Deny, _)))
+        rule.verb() == Some(Verb::Deny)
             && rule.layer() == Layer::Pack
             && rule.severity != Severity::Critical
             && rule.certainty != Certainty::Possible
@@ -250,7 +248,7 @@ impl<'a> Case<'a> {
     }
 
     /// The shipped rule on what is not understood.
-    fn test_unknown<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
+    fn test_unknown<'r>(&self, mut found: Match<'r>, danger: &[String]) -> Option<Match<'r>> {
         let strict = self.profile == Profile::Strict;
         found.effects = (0..self.analysis.effects.len())
             .filter(|at| {
@@ -263,7 +261,7 @@ impl<'a> Case<'a> {
         }
         found.unknown = true;
         let text = self.event.command().unwrap_or(&self.analysis.text);
-        if found.rule.danger.iter().any(|word| text.contains(word.as_str())) {
+        if danger.iter().any(|word| text.contains(word.as_str())) {
             found.verb = Some(Verb::Deny);
         }
         Some(found)
@@ -289,7 +287,7 @@ impl<'a> Case<'a> {
         }
         // A call of nothing but transparent executes is covered by any allow on reads. An `unless` on
         // effects was held against each of them.
-        if !rule.closed
+        if !rule.is_closed()
             && rule.conditions.effect.contains(&Word::Read)
             && rule.conditions.command.is_empty()
             && effects.iter().all(|effect| self.runs(effect, SubCommand::stands_for_itself))
@@ -311,11 +309,11 @@ impl<'a> Case<'a> {
             return allows.iter().any(|allow| allow.whole);
         }
         // Beside shipped allows alone every program must be one of those that they name.
-        let open = allows.iter().any(|allow| !allow.rule.closed);
+        let open = allows.iter().any(|allow| !allow.rule.is_closed());
         let prints = autopilot::prints_secrets(self.analysis);
         // These look at what no effect tells: they hold for none of a call that does such a thing.
         let kept = !prints
-            && allows.iter().any(|allow| allow.rule.closed)
+            && allows.iter().any(|allow| allow.rule.is_closed())
             && self.analysis.environment.is_empty()
             && !autopilot::lists_environment(self.analysis)
             && !autopilot::gropes(self.analysis);
@@ -334,8 +332,9 @@ impl<'a> Case<'a> {
                 continue;
             }
             needed = true;
-            let holds =
-                |allow: &&&Match<'_>| allow.effects.contains(&at) && (kept || !allow.rule.closed);
+            let holds = |allow: &&&Match<'_>| {
+                allow.effects.contains(&at) && (kept || !allow.rule.is_closed())
+            };
             let mut covering = allows.iter().filter(holds).peekable();
             if covering.peek().is_none() {
                 return false;
@@ -349,7 +348,7 @@ impl<'a> Case<'a> {
             // What a build or a test reads in the project is its own affair.
             if autopilot::reads_its_own(effect)
                 && covering
-                    .any(|allow| allow.rule.closed && !allow.rule.conditions.within.is_empty())
+                    .any(|allow| allow.rule.is_closed() && !allow.rule.conditions.within.is_empty())
             {
                 continue;
             }
@@ -418,8 +417,7 @@ impl<'a> Case<'a> {
         if !limits::step(EFFECT) {
             return true;
         }
-        matches!(rule.verdict, Some((verb, _)) if verb.stops())
-            && rule.certainty != Certainty::Unknown
+        matches!(rule.verdict, Verdict::Stop { .. })
             && rule.on.contains(self.event.kind)
             && rule.conditions.speaks_of_effects()
             && rule.conditions.event(&s)

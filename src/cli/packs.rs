@@ -14,7 +14,7 @@ use crate::config::standing::{Change, Said, Standing, Weight};
 use crate::config::{Config, Source};
 use crate::rule::fault::{did_you_mean, position};
 use crate::rule::shipped::{AUTOPILOT, PACKS, RULES, Shipped};
-use crate::rule::{Profile, Rule};
+use crate::rule::{Profile, Rule, Template};
 use crate::verdict::Verb;
 
 /// The width of what is folded.
@@ -75,7 +75,7 @@ impl View<'_> {
     }
 
     fn observing(&self, rule: &Rule) -> bool {
-        rule.observe || self.config.profile == Profile::Observe && !rule.always
+        rule.observe || self.config.profile == Profile::Observe && !rule.stays
     }
 
     // ---- for people -----------------------------------------------------------------------
@@ -122,8 +122,8 @@ impl View<'_> {
             if on { self.context.paint(GREEN, "on ") } else { self.context.paint(RED, "off") };
         let mut line = format!("{} {word}  ", self.context.paint(BOLD, &format!("{name:<17}")));
         let mut verdicts: BTreeMap<Verb, usize> = BTreeMap::new();
-        for (verb, _) in self.of(name).filter_map(|one| one.rule.verdict.as_ref()) {
-            *verdicts.entry(*verb).or_default() += 1;
+        for verb in self.of(name).filter_map(|one| one.rule.verb()) {
+            *verdicts.entry(verb).or_default() += 1;
         }
         let counts = verdicts.iter().rev().map(|(verb, many)| format!("{many} {}", verb.name()));
         line.push_str(&counts.collect::<Vec<_>>().join(", "));
@@ -179,7 +179,7 @@ impl View<'_> {
     }
 
     fn head(&self, one: &Standing<'_>) -> String {
-        let verb = one.rule.verdict.as_ref().map_or("-", |(verb, _)| verb.name());
+        let verb = one.rule.verb().map_or("-", Verb::name);
         let sgr = match verb {
             "deny" => RED,
             "allow" => GREEN,
@@ -236,8 +236,8 @@ impl View<'_> {
                 let _ = writeln!(text, "    {line}");
             }
         }
-        let other = match one.own.verdict {
-            Some((Verb::Ask, _)) => "deny",
+        let other = match one.own.verb() {
+            Some(Verb::Ask) => "deny",
             _ => "ask",
         };
         let _ = write!(
@@ -290,10 +290,8 @@ impl View<'_> {
 
     fn rule_value(&self, one: &Standing<'_>) -> Value {
         let state = |rule: &Rule| {
-            let (verb, reason) = rule
-                .verdict
-                .as_ref()
-                .map_or(("", ""), |(verb, reason)| (verb.name(), reason.source()));
+            let verb = rule.verb().map_or("", Verb::name);
+            let reason = rule.verdict.reason().map_or("", Template::source);
             (verb, reason.to_string(), rule.severity.name())
         };
         let (verdict, reason, severity) = state(&one.rule);

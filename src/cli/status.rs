@@ -16,7 +16,6 @@ use crate::event::Kind;
 use crate::files;
 use crate::paths::Paths;
 use crate::pause;
-use crate::rule::Rule;
 use crate::rule::fault::Gravity;
 use crate::settings::beside::{self, Conflict, Found};
 use crate::settings::record::Records;
@@ -262,9 +261,8 @@ fn gather(context: &Context, offline: bool) -> Report {
 
 /// The rules that guard hookctl itself, where a file of the user's has switched one off or weakened it.
 fn unguarded(config: &Config) -> Option<String> {
-    let verb = |rule: &Rule| rule.verdict.as_ref().map(|(verb, _)| *verb);
     let weak = |one: &Standing<'_>| {
-        one.own.always && (!one.enabled || one.rule.observe || verb(&one.rule) < verb(&one.own))
+        one.own.stays && (!one.enabled || one.rule.observe || one.rule.verb() < one.own.verb())
     };
     let all = config.standings();
     let names: Vec<&str> = all.iter().filter(|one| weak(one)).map(|one| one.shipped.id).collect();

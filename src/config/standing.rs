@@ -55,7 +55,7 @@ impl Change {
     fn loosens(self, rule: &Rule) -> bool {
         match self {
             Change::Enabled(on) | Change::Pack(on) => !on,
-            Change::Action(verb) => rule.verdict.as_ref().is_some_and(|(own, _)| verb < *own),
+            Change::Action(verb) => rule.verb().is_some_and(|own| verb < own),
             Change::Severity(severity) => severity < rule.severity,
             Change::Observe(observe) => observe,
         }
@@ -144,11 +144,7 @@ impl Config {
                 if weight == Weight::Counts {
                     match change {
                         Change::Enabled(on) | Change::Pack(on) => enabled = on,
-                        Change::Action(verb) => {
-                            if let Some((own, _)) = &mut rule.verdict {
-                                *own = verb;
-                            }
-                        }
+                        Change::Action(verb) => rule.verdict.turn(verb),
                         Change::Severity(severity) => rule.severity = severity,
                         Change::Observe(observe) => rule.observe = observe,
                     }

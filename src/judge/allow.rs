@@ -3,7 +3,7 @@
 use super::{Allowed, Form, Judge, Voice};
 use crate::effect;
 use crate::engine::{self, Match};
-use crate::rule::Rule;
+use crate::rule::{Rule, Verdict};
 use crate::verdict::Verb;
 
 impl Judge<'_> {
@@ -54,8 +54,8 @@ impl Judge<'_> {
         if let Some(one) = engine::strongest(allows.iter().copied()) {
             let said = outside.iter().find(|said| std::ptr::eq(said.rule, one.rule));
             let reason = match (&one.rule.verdict, said) {
-                (Some((Verb::Allow, template)), _) => {
-                    template.told(&self.values_of(event, analysis, one, None, None))
+                (Verdict::Allow { reason, .. }, _) => {
+                    reason.told(&self.values_of(event, analysis, one, None, None))
                 }
                 (_, Some(said)) if !said.reason.is_empty() => said.reason.clone(),
                 _ => "The server allows it.".into(),

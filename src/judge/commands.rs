@@ -15,7 +15,7 @@ use crate::limits;
 use crate::once::{self, Claim};
 use crate::rule;
 use crate::rule::template::Name;
-use crate::rule::{Rule, Text};
+use crate::rule::{Action, Rule};
 use crate::script::{Dialect, Said, cupcake};
 use crate::trust;
 use crate::watchdog;
@@ -29,7 +29,7 @@ impl Judge<'_> {
     ) -> (Vec<Heard<'r, Said>>, Vec<Heard<'r, Outcome>>) {
         enum For {
             Run,
-            Hook,
+            Hook(Dialect),
             Context,
             Notify,
         }
@@ -37,7 +37,7 @@ impl Judge<'_> {
         let mut owners = Vec::new();
         for one in matches.iter().filter(|one| !one.observed) {
             let rule = one.rule;
-            if let Some(command) = &rule.run
+            if let Some(command) = rule.verdict.run()
                 && self.may_block(rule)
             {
                 for path in self.run_paths(command, one) {
@@ -45,21 +45,19 @@ impl Judge<'_> {
                     owners.push((rule, For::Run));
                 }
             }
-            if let Some(command) = &rule.hook {
+            for action in &rule.actions {
+                let Some(command) = action.command() else { continue };
                 let mut job = self.job(command, one, None);
-                if rule.dialect() == Dialect::Cupcake {
+                let what = match action {
+                    Action::Hook { dialect, .. } => For::Hook(*dialect),
+                    Action::Context(_) => For::Context,
+                    _ => For::Notify,
+                };
+                if matches!(what, For::Hook(Dialect::Cupcake)) {
                     job.stdin = cupcake::stdin(self.event, self.world.stdin).into();
                 }
                 jobs.push(job);
-                owners.push((rule, For::Hook));
-            }
-            if let Some(Text::Run(command)) = &rule.context {
-                jobs.push(self.job(command, one, None));
-                owners.push((rule, For::Context));
-            }
-            if let Some(Text::Run(command)) = &rule.notify {
-                jobs.push(self.job(command, one, None));
-                owners.push((rule, For::Notify));
+                owners.push((rule, what));
             }
         }
         let outcomes = self.run_jobs(jobs, "act");
@@ -68,7 +66,7 @@ impl Judge<'_> {
         for ((rule, what), outcome) in owners.into_iter().zip(outcomes) {
             let Some(outcome) = outcome else { continue };
             match what {
-                For::Hook => said.push((rule, rule.dialect().read(self.event, &outcome))),
+                For::Hook(dialect) => said.push((rule, dialect.read(self.event, &outcome))),
                 For::Run if !outcome.succeeded() => failed.push((rule, outcome)),
                 For::Context if outcome.succeeded() => {
                     let text = outcome.stdout.trim_end();

@@ -23,7 +23,7 @@ use crate::rule::Profile;
 use crate::rule::concern::Call;
 use crate::rule::file::Remote;
 use crate::rule::path::Bases;
-use crate::rule::{Layer, Otherwise, Rule};
+use crate::rule::{Layer, Otherwise, Rule, Verdict};
 use crate::script::{Dialect, Said};
 use crate::trust;
 use crate::verdict::{Answer, Verb};
@@ -183,9 +183,7 @@ impl<'a> Judge<'a> {
     fn looks_deep(&self, matches: &[Match<'_>]) -> bool {
         self.config.profile == Profile::Strict
             || self.asks_anyway()
-            || matches.iter().any(|m| {
-                m.rule.hook.is_some() || m.rule.remote.is_some() || m.verb() == Some(Verb::Allow)
-            })
+            || matches.iter().any(|m| m.rule.consults() || m.verb() == Some(Verb::Allow))
     }
 
     fn run<'r>(mut self, rules: &[&'r Rule], mut matches: Vec<Match<'r>>) -> Judgement {
@@ -215,7 +213,7 @@ impl<'a> Judge<'a> {
         self.hear(&matches, &said, &failed_runs);
         self.replace(&matches, &said);
         let mut again = rewritten.map(|input| self.again(&matches, input));
-        if !forwards.is_empty() || matches.iter().any(|one| one.rule.remote.is_some()) {
+        if !forwards.is_empty() || matches.iter().any(|one| one.rule.remote().is_some()) {
             let denied = self.denied(&matches)
                 || again.as_ref().is_some_and(|again| {
                     let matches = again.matches(&mut self);
@@ -306,8 +304,7 @@ impl<'a> Judge<'a> {
                 if rule.layer().is_project() == project
                     && let Some(mut one) = case.test(rule)
                 {
-                    let stays = rule.always || rule.lock && rule.layer() == Layer::Managed;
-                    one.observed |= self.world.paused && !stays;
+                    one.observed |= self.world.paused && !rule.stays;
                     found.push((at, one));
                 }
             }
@@ -362,7 +359,7 @@ impl<'a> Judge<'a> {
             self.out.answer.notice.extend(said.notice.iter().cloned());
             self.out.answer.suppress |= said.suppress;
             // A script of the client's sees to its own loops; policies are asked at every stop.
-            let once = rule.dialect() == Dialect::Cupcake;
+            let once = rule.hook().is_some_and(|(_, dialect)| dialect == Dialect::Cupcake);
             match &said.verb {
                 Some((Verb::Deny, _)) if once && !self.may_block(rule) => {
                     self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));
@@ -374,7 +371,7 @@ impl<'a> Judge<'a> {
                 self.out.notes.push(format!("{}: hook script: {why}", rule.name()));
                 if self.may_block(rule) {
                     self.otherwise(rule, format!("The hook script of this rule failed: {why}."));
-                } else if rule.otherwise != Otherwise::Silent {
+                } else if rule.otherwise() != Otherwise::Silent {
                     self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));
                 }
             }
@@ -382,7 +379,7 @@ impl<'a> Judge<'a> {
         for (rule, outcome) in failed {
             let one = matches.iter().find(|one| std::ptr::eq(one.rule, *rule));
             match (&rule.verdict, one) {
-                (Some((verb, reason)), Some(one)) => {
+                (Verdict::Stop { verb, reason, .. }, Some(one)) => {
                     let ended = outcome.ended();
                     // Where it printed nothing, how it ended is all that there is to say.
                     let output = Some(outcome.output()).filter(|text| !text.trim().is_empty());
@@ -404,7 +401,7 @@ impl<'a> Judge<'a> {
     }
 
     fn otherwise(&mut self, rule: &Rule, why: String) {
-        match rule.otherwise {
+        match rule.otherwise() {
             Otherwise::Silent => {}
             Otherwise::Ask => self.voice(rule, Verb::Ask, why),
             Otherwise::Deny => self.voice(rule, Verb::Deny, why),
@@ -422,13 +419,13 @@ impl<'a> Judge<'a> {
             .filter(|one| {
                 !one.observed
                     && one.verb().is_some_and(Verb::stops)
-                    && one.rule.run.is_none()
+                    && one.rule.verdict.run().is_none()
                     && self.may_block(one.rule)
                     && !self.is_approved(one)
             })
             .collect();
         if let Some(one) = engine::strongest(stops) {
-            let Some((_, template)) = &one.rule.verdict else { return };
+            let Some(template) = one.rule.verdict.reason() else { return };
             let mut reason = template.told(&self.values_of(event, analysis, one, None, None));
             if one.unknown && !analysis.notes.is_empty() {
                 reason.push_str(&format!(" ({})", analysis.notes.join("; ")));

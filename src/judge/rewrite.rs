@@ -6,7 +6,7 @@ use super::values::{command_text, each_string, set_field};
 use super::{Judge, Voice};
 use crate::engine::Match;
 use crate::redact;
-use crate::rule::{self, Redact, Rule};
+use crate::rule::{self, Action, Redact, Rule};
 use crate::script::Said;
 use crate::verdict::Verb;
 
@@ -17,18 +17,17 @@ impl Judge<'_> {
         matches: &[Match<'_>],
         said: &[(&Rule, Said)],
     ) -> Option<Map<String, Value>> {
-        let changes = matches.iter().any(|one| !one.rule.rewrite.is_empty())
+        let changes = matches.iter().any(|one| one.rule.rewrites().is_some())
             || said.iter().any(|(_, said)| said.input.is_some());
         if !changes {
             return None;
         }
         let old = self.event.input.as_object()?;
         let mut new = old.clone();
-        let mut ordered: Vec<&Match<'_>> =
-            matches.iter().filter(|m| !m.observed && !m.rule.rewrite.is_empty()).collect();
+        let mut ordered: Vec<&Match<'_>> = matches.iter().filter(|m| !m.observed).collect();
         crate::order::sort_by_key(&mut ordered, |one| one.rule.layer());
         for one in ordered {
-            for (field, template) in &one.rule.rewrite {
+            for (field, template) in one.rule.rewrites().into_iter().flatten() {
                 let in_place = field.as_slice() == ["command"]
                     && !one.rule.conditions.command.is_empty()
                     && self.event.command() == Some(self.analysis.text.as_str());
@@ -102,22 +101,23 @@ impl Judge<'_> {
 
     /// Changes to what the tool returned.
     pub(super) fn replace(&mut self, matches: &[Match<'_>], said: &[(&Rule, Said)]) {
+        let looks_back = |one: &Match<'_>| one.rule.actions.iter().any(Action::is_of_the_response);
         let changes =
-            matches.iter().any(|one| one.rule.redact.is_some() || !one.rule.replace.is_empty())
-                || said.iter().any(|(_, said)| said.response.is_some());
+            matches.iter().any(looks_back) || said.iter().any(|(_, said)| said.response.is_some());
         let Some(old) = self.event.response().filter(|_| changes) else { return };
         let mut new = old.clone();
         let mut ordered: Vec<&Match<'_>> = matches.iter().filter(|m| !m.observed).collect();
         crate::order::sort_by_key(&mut ordered, |one| one.rule.layer());
         for one in ordered {
-            for (field, template) in &one.rule.replace {
+            for (field, template) in one.rule.replaces().into_iter().flatten() {
                 let text = template.fill(&self.values(one, None, None));
                 match &mut new {
                     Value::Object(map) => set_field(map, field, text),
                     other => *other = Value::String(text),
                 }
             }
-            if let Some(redact) = &one.rule.redact {
+            for action in &one.rule.actions {
+                let Action::Redact(redact) = action else { continue };
                 each_string(&mut new, &|text| match redact {
                     Redact::Secrets => redact::secrets(text).into_owned(),
                     Redact::Patterns(patterns) => redact::patterns(text, patterns),

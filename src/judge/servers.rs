@@ -20,7 +20,7 @@ use crate::remote::reply::{Reply, fails_closed};
 use crate::remote::{self, Asked, Request};
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Dialect;
-use crate::rule::{Layer, Otherwise, Rule};
+use crate::rule::{Action, Layer, Otherwise, Rule};
 use crate::verdict::Verb;
 use crate::watchdog;
 
@@ -43,11 +43,13 @@ impl<'a> Judge<'a> {
                 id: format!("remote.{}", one.name),
                 layer: Some(layer),
                 on: one.events,
-                remote: Some(one.name.clone()),
-                otherwise: match one.fail_open || !fails_closed(kind) {
-                    true => Otherwise::Silent,
-                    false => Otherwise::Deny,
-                },
+                actions: vec![Action::Remote {
+                    server: one.name.clone(),
+                    otherwise: match one.fail_open || !fails_closed(kind) {
+                        true => Otherwise::Silent,
+                        false => Otherwise::Deny,
+                    },
+                }],
                 repeat: 1,
                 ..Rule::default()
             })
@@ -146,7 +148,7 @@ impl<'a> Judge<'a> {
         let (config, kind) = (self.config, self.event.kind);
         let named = |remote: &Remote| {
             let mut fired = matches.iter().filter(|one| !one.observed);
-            fired.any(|one| one.rule.remote.as_ref() == Some(&remote.name))
+            fired.any(|one| one.rule.remote() == Some(&remote.name))
         };
         let audits = |remote: &Remote| remote.audit && !remote.dialect.is_live();
         for (_, remote) in config.remotes().filter(|(_, remote)| audits(remote)) {
@@ -159,9 +161,9 @@ impl<'a> Judge<'a> {
 
     /// Does the rule ask a server? Not so where that one is only told.
     pub(super) fn asks(&self, rule: &Rule) -> bool {
-        let Some(name) = &rule.remote else { return false };
+        let Some(name) = rule.remote() else { return false };
         let mut remotes = self.config.remotes();
-        !remotes.any(|(_, one)| one.name == *name && one.dialect.tells(self.event.kind))
+        !remotes.any(|(_, one)| one.name == name && one.dialect.tells(self.event.kind))
     }
 
     /// The rules that fired name servers which are told, not asked. `sure`: it is known of all that
@@ -170,7 +172,7 @@ impl<'a> Judge<'a> {
         let fired =
             |one: &&Match<'_>| !one.observed && (sure || one.rule.conditions.when.run.is_none());
         for rule in matches.iter().filter(fired).map(|one| one.rule) {
-            let named = |one: &Remote| rule.remote.as_ref() == Some(&one.name);
+            let named = |one: &Remote| rule.remote() == Some(&one.name);
             let mut remotes = self.config.remotes().map(|(_, one)| one);
             if let Some(one) = remotes.find(|one| named(one) && remote::tells(one, self.event)) {
                 self.mark_told(&one.name);
@@ -218,8 +220,8 @@ impl<'a> Judge<'a> {
         let mut out: Vec<Wanted<'a, 'r>> = Vec::new();
         let named = matches.iter().filter(|one| !one.observed).map(|one| one.rule);
         for rule in named.chain(forwards) {
-            let Some(name) = &rule.remote else { continue };
-            let found = config.remotes().find(|(_, one)| one.name == *name);
+            let Some(name) = rule.remote() else { continue };
+            let found = config.remotes().find(|(_, one)| one.name == name);
             let Some((_, remote)) = found else {
                 self.unanswered(rule, &format!("there is no [remote.{name}]"));
                 continue;
@@ -260,8 +262,8 @@ impl<'a> Judge<'a> {
             unless || rule.conditions.when.run.is_some()
         };
         let mut remotes: Vec<&'a Remote> = Vec::new();
-        for name in fired.filter(|rule| sure || !hangs(rule)).chain(forwards).map(|r| &r.remote) {
-            let named = |(_, one): &(Layer, &Remote)| name.as_ref() == Some(&one.name);
+        for name in fired.filter(|rule| sure || !hangs(rule)).chain(forwards).map(Rule::remote) {
+            let named = |(_, one): &(Layer, &Remote)| name == Some(&one.name);
             let Some((_, one)) = config.remotes().find(named) else { continue };
             let known = remotes.iter().chain(self.begun.iter().map(|(one, ..)| one));
             let kind = self.event.kind;
@@ -382,11 +384,11 @@ impl<'a> Judge<'a> {
         let name = rule.name();
         self.out.notes.push(format!("{name}: {why}"));
         let forwarded = rule.id.contains('.');
-        if rule.otherwise != Otherwise::Silent && !self.may_block(rule) {
+        if rule.otherwise() != Otherwise::Silent && !self.may_block(rule) {
             self.out.notes.push(format!("{name}: {BLOCKED_ONCE}"));
             return;
         }
-        let server = rule.remote.as_deref().unwrap_or_default();
+        let server = rule.remote().unwrap_or_default();
         let mut remotes = self.config.remotes().filter(|(_, one)| one.name == server);
         let what = match remotes.next() {
             Some((_, one)) if one.dialect == Dialect::Cdev => "cdev",
@@ -441,7 +443,7 @@ impl<'a> Judge<'a> {
             || matches.iter().any(|one| {
                 !one.observed
                     && denies(one.verb())
-                    && one.rule.run.is_none()
+                    && one.rule.verdict.run().is_none()
                     && self.may_block(one.rule)
             })
     }

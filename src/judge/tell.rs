@@ -8,55 +8,59 @@ use crate::act::quote;
 use crate::engine::Match;
 use crate::files;
 use crate::limits;
-use crate::rule::Text;
+use crate::rule::{Action, Template, Text};
 use crate::trust;
 
 impl Judge<'_> {
     /// Plain texts for the model and the human, and variables for later commands.
     pub(super) fn tell(&mut self, matches: &[Match<'_>]) {
         for one in matches.iter().filter(|one| !one.observed) {
-            match &one.rule.context {
-                Some(Text::Plain(text)) => {
-                    let text = text.told(&self.values(one, None, None));
-                    self.out.answer.context.push(text);
-                }
-                Some(Text::File(path)) => {
-                    let path = Path::new(&self.world.place.project).join(path);
-                    let root = Path::new(&self.world.place.project);
-                    // What a project names must be its own, links followed.
-                    let own = !one.rule.layer().is_project() || trust::stays_in(root, &path);
-                    let read = match own {
-                        true => files::head(&path, limits::CONTEXT as u64)
-                            .map_err(|refusal| refusal.about(&path)),
-                        false => Err(format!("{} leads out of the project", path.display())),
-                    };
-                    match read {
-                        Ok(bytes) => {
-                            let text = String::from_utf8_lossy(&bytes).into_owned();
-                            self.out.answer.context.push(text);
-                        }
-                        Err(why) => {
-                            self.out.notes.push(format!("{}: {why}", one.rule.name()));
-                        }
-                    }
-                }
-                _ => {}
-            }
-            if let Some(Text::Plain(text)) = &one.rule.notify {
-                let text = text.told(&self.values(one, None, None));
-                self.out.answer.notice.push(format!("{text} [{}]", one.rule.name()));
-            }
-            if !one.rule.env.is_empty() && !self.world.dry {
-                self.write_env(one);
+            for action in &one.rule.actions {
+                self.tell_one(one, action);
             }
         }
     }
 
-    fn write_env(&mut self, one: &Match<'_>) {
+    fn tell_one(&mut self, one: &Match<'_>, action: &Action) {
+        match action {
+            Action::Context(Text::Plain(text)) => {
+                let text = text.told(&self.values(one, None, None));
+                self.out.answer.context.push(text);
+            }
+            Action::Context(Text::File(path)) => {
+                let path = Path::new(&self.world.place.project).join(path);
+                let root = Path::new(&self.world.place.project);
+                // What a project names must be its own, links followed.
+                let own = !one.rule.layer().is_project() || trust::stays_in(root, &path);
+                let read = match own {
+                    true => files::head(&path, limits::CONTEXT as u64)
+                        .map_err(|refusal| refusal.about(&path)),
+                    false => Err(format!("{} leads out of the project", path.display())),
+                };
+                match read {
+                    Ok(bytes) => {
+                        let text = String::from_utf8_lossy(&bytes).into_owned();
+                        self.out.answer.context.push(text);
+                    }
+                    Err(why) => {
+                        self.out.notes.push(format!("{}: {why}", one.rule.name()));
+                    }
+                }
+            }
+            Action::Notify(Text::Plain(text)) => {
+                let text = text.told(&self.values(one, None, None));
+                self.out.answer.notice.push(format!("{text} [{}]", one.rule.name()));
+            }
+            Action::Env(variables) if !self.world.dry => self.write_env(one, variables),
+            _ => {}
+        }
+    }
+
+    fn write_env(&mut self, one: &Match<'_>, variables: &[(String, Template)]) {
         use std::io::Write as _;
         let Some(path) = crate::env::path(crate::env::CLAUDE_ENV_FILE) else { return };
         let mut lines = String::new();
-        for (name, value) in &one.rule.env {
+        for (name, value) in variables {
             let value = value.fill(&self.values(one, None, None));
             lines.push_str(&format!("export {name}={}\n", quote(&value)));
         }

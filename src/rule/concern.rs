@@ -9,7 +9,7 @@ use crate::effect::{Analysis, Effect, Extent, Grade, Place, SubCommand, Target, 
 use crate::event::Event;
 
 use super::path::FOLD;
-use super::{Certainty, Layer, Rule, Severity};
+use super::{Certainty, Layer, Rule, Severity, Verdict};
 use crate::limits;
 
 /// What it costs of the event's budget to hold one line against one effect.
@@ -237,7 +237,7 @@ pub fn line(rule: &Rule) -> String {
     let mut line = Line::default();
     rule.conditions.concern(&mut line);
     let kind = match (rule.certainty, rule.layer()) {
-        (Certainty::Unknown, _) => "unknown",
+        _ if matches!(rule.verdict, Verdict::NotUnderstood { .. }) => "unknown",
         (Certainty::Possible, Layer::Pack) => "keen",
         (_, Layer::Pack) if rule.severity == Severity::Critical => "keen",
         (_, Layer::Pack) => "shipped",

@@ -6,7 +6,6 @@
 use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -26,12 +25,15 @@ pub use self::tables::{Autopilot, JournalConfig, Override};
 
 use self::check::{check_regexes, check_rule, check_scripts};
 use self::tables::{
-    DIALECTS, MODES, SEVERITIES, read_autopilot, read_journal, read_override, read_packs,
+    DIALECTS, MODES, OTHERWISE, SEVERITIES, read_autopilot, read_journal, read_override, read_packs,
 };
 use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, did_you_mean};
 use super::reader::Reader;
-use super::{Certainty, Layer, Otherwise, Profile, Redact, Rule, Text};
+use super::{
+    Action, Certainty, Command, Layer, Otherwise, Profile, Redact, Rule, Template, Verdict,
+};
+use crate::script::{Dialect, cupcake};
 
 /// The keys of a rule that are not conditions, and what each means.
 pub const RULE_KEYS: &[(&str, &str)] = &[
@@ -328,6 +330,15 @@ fn read_rule(
             return;
         }
         for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "limit" => r.limit = r.duration(value),
+                "remote" => seen.remote = true,
+                "otherwise" => seen.otherwise = r.one_of("otherwise", value, OTHERWISE),
+                "dialect" => seen.dialect = r.one_of("dialect", value, DIALECTS),
+                _ => {}
+            }
+        }
+        for (key, value) in table {
             read_key(key, value, matcher, &mut rule, &mut seen, r);
         }
     }
@@ -338,7 +349,9 @@ fn read_rule(
             unless.around = true;
         }
     }
-    default_events(&mut rule, &seen);
+    r.limit = None;
+    seen.decide(&mut rule);
+    default_events(&mut rule);
     if !r.sound {
         check_rule(&rule, &seen, id.span(), r);
         if r.only.is_none_or(|kind| rule.on.contains(kind)) {
@@ -355,14 +368,47 @@ fn read_rule(
     }
 }
 
-/// What a rule's keys were, as far as checks need it.
+/// What a rule's keys were, as far as they hang on each other and checks need it.
 #[derive(Default)]
 struct Seen {
     verdicts: Vec<(&'static str, Range<usize>)>,
-    on: Option<Range<usize>>,
-    limit: Option<Duration>,
-    dialect: Option<Range<usize>>,
-    otherwise: bool,
+    verdict: Option<(Verb, Template)>,
+    run: Option<Command>,
+    remote: bool,
+    otherwise: Option<Otherwise>,
+    dialect: Option<Dialect>,
+    closed: bool,
+    not_understood: bool,
+    danger: Vec<String>,
+}
+
+impl Seen {
+    /// What a failing script or server amounts to.
+    fn otherwise(&self) -> Otherwise {
+        let usual = if self.remote { Otherwise::Ask } else { Otherwise::Silent };
+        self.otherwise.unwrap_or(usual)
+    }
+
+    /// How the script answers: as the rule says, else as the script is known to.
+    fn dialect(&self, script: &Command) -> Dialect {
+        self.dialect.unwrap_or_else(|| match cupcake::is_run_by(script.script.source()) {
+            true => Dialect::Cupcake,
+            false => Dialect::Claude,
+        })
+    }
+
+    /// The verdict that its keys make together. What an allow has no room for is left.
+    fn decide(&mut self, rule: &mut Rule) {
+        let danger = std::mem::take(&mut self.danger);
+        rule.verdict = match self.verdict.take() {
+            None => Verdict::None { run: self.run.take() },
+            Some((verb, reason)) if self.not_understood => {
+                Verdict::NotUnderstood { verb, reason, danger }
+            }
+            Some((Verb::Allow, reason)) => Verdict::Allow { reason, closed: self.closed },
+            Some((verb, reason)) => Verdict::Stop { verb, reason, run: self.run.take() },
+        };
+    }
 }
 
 fn read_key(
@@ -386,12 +432,13 @@ fn read_key(
     if let Some((written, verb)) = verb {
         seen.verdicts.push((written, key.span()));
         if let Some(template) = r.template(value) {
-            rule.verdict = Some((verb, template));
+            seen.verdict = Some((verb, template));
         }
         return;
     }
     match name {
-        "on" => seen.on = Some(value.span()),
+        // They were read first.
+        "on" | "limit" | "dialect" | "otherwise" => {}
         "unless" => {
             if let Some(table) = r.table(value, "unless") {
                 let mut unless = Conditions::default();
@@ -404,25 +451,23 @@ fn read_key(
                 rule.unless = Some(Box::new(unless));
             }
         }
-        "rewrite" => rule.rewrite = r.fields(value),
-        "replace" => rule.replace = r.fields(value),
-        "redact" => {
-            rule.redact = match value.get_ref() {
-                DeValue::Boolean(true) => Some(Redact::Secrets),
-                DeValue::Boolean(false) => None,
-                _ => Some(Redact::Patterns(r.regexes(value))),
-            }
-        }
-        "context" => rule.context = r.text_source(value, true),
-        "notify" => rule.notify = r.text_source(value, false),
-        "run" => rule.run = r.command(value),
-        "hook" => rule.hook = r.command(value),
-        "limit" => seen.limit = r.duration(value),
-        "dialect" => {
-            seen.dialect = Some(key.span());
-            rule.dialect = r.one_of("dialect", value, DIALECTS);
-        }
+        "rewrite" => rule.actions.extend(r.fields(value).map(Action::Rewrite)),
+        "replace" => rule.actions.extend(r.fields(value).map(Action::Replace)),
+        "redact" => match value.get_ref() {
+            DeValue::Boolean(true) => rule.actions.push(Action::Redact(Redact::Secrets)),
+            DeValue::Boolean(false) => {}
+            _ => rule.actions.push(Action::Redact(Redact::Patterns(r.regexes(value)))),
+        },
+        "context" => rule.actions.extend(r.text_source(value, true).map(Action::Context)),
+        "notify" => rule.actions.extend(r.text_source(value, false).map(Action::Notify)),
+        "run" => seen.run = r.command(value),
+        "hook" => rule.actions.extend(r.command(value).map(|command| Action::Hook {
+            dialect: seen.dialect(&command),
+            otherwise: seen.otherwise(),
+            command,
+        })),
         "env" => {
+            let mut env = Vec::new();
             if let Some(table) = r.table(value, "env") {
                 for (name, value) in table {
                     let text = name.get_ref().as_ref();
@@ -438,22 +483,18 @@ fn read_key(
                         );
                     }
                     if let Some(template) = r.template(value) {
-                        rule.env.push((text.to_string(), template));
+                        env.push((text.to_string(), template));
                     }
                 }
             }
+            if !env.is_empty() {
+                rule.actions.push(Action::Env(env));
+            }
         }
-        "remote" => rule.remote = r.string(value).map(|(text, _)| text),
-        "otherwise" => {
-            seen.otherwise = true;
-            const NAMES: &[(&str, Otherwise)] = &[
-                ("silent", Otherwise::Silent),
-                ("silence", Otherwise::Silent),
-                ("ask", Otherwise::Ask),
-                ("deny", Otherwise::Deny),
-            ];
-            rule.otherwise = r.one_of("otherwise", value, NAMES).unwrap_or_default();
-        }
+        "remote" => rule.actions.extend(
+            r.string(value)
+                .map(|(server, _)| Action::Remote { server, otherwise: seen.otherwise() }),
+        ),
         "mode" => {
             rule.observe = r.one_of("mode", value, MODES).unwrap_or_default();
         }
@@ -461,26 +502,31 @@ fn read_key(
             rule.severity = r.one_of("severity", value, SEVERITIES).unwrap_or_default();
         }
         "certainty" => {
-            const NAMES: &[(&str, Certainty)] =
-                &[("possible", Certainty::Possible), ("certain", Certainty::Profile)];
-            const SHIPPED: &[(&str, Certainty)] =
-                &[("possible", Certainty::Possible), ("unknown", Certainty::Unknown)];
+            // Only on what was not understood: the shipped rule `not-understood`.
+            const SHIPPED: &[(&str, Option<Certainty>)] =
+                &[("possible", Some(Certainty::Possible)), ("unknown", None)];
+            const NAMES: &[(&str, Option<Certainty>)] =
+                &[("possible", Some(Certainty::Possible)), ("certain", Some(Certainty::Profile))];
             let names = if rule.layer() == Layer::Pack { SHIPPED } else { NAMES };
-            rule.certainty = r.one_of("certainty", value, names).unwrap_or_default();
+            let certainty = r.one_of("certainty", value, names);
+            seen.not_understood = certainty == Some(None);
+            rule.certainty = certainty.flatten().unwrap_or_default();
         }
         "danger" if rule.layer() == Layer::Pack => {
-            rule.danger = r.strings(value).into_iter().map(|(text, _)| text).collect();
+            seen.danger = r.strings(value).into_iter().map(|(text, _)| text).collect();
         }
         "always" if rule.layer() == Layer::Pack => {
-            rule.always = r.boolean(value).unwrap_or_default();
+            rule.stays = r.boolean(value).unwrap_or_default();
         }
         "closed" if rule.layer() == Layer::Pack => {
-            rule.closed = r.boolean(value).unwrap_or_default();
+            seen.closed = r.boolean(value).unwrap_or_default();
         }
         "repeat" => rule.repeat = r.integer(value, 1, limits::REPEAT).unwrap_or(1) as u32,
         "lock" => {
-            rule.lock = r.boolean(value).unwrap_or_default();
-            if rule.lock && rule.layer() != Layer::Managed {
+            let managed = rule.layer() == Layer::Managed;
+            let lock = r.boolean(value).unwrap_or_default();
+            rule.stays = lock && managed;
+            if lock && !managed {
                 r.warn(
                     "lock-ignored",
                     "lock has a meaning in the managed file only".into(),
@@ -501,33 +547,18 @@ fn read_key(
 }
 
 /// Without `on` the keys decide.
-fn default_events(rule: &mut Rule, seen: &Seen) {
-    if let Some(limit) = seen.limit {
-        let unless = rule.unless.as_mut().and_then(|unless| unless.when.run.as_mut());
-        let commands = [&mut rule.run, &mut rule.hook, &mut rule.conditions.when.run];
-        for command in commands.into_iter().flatten().chain(unless) {
-            command.limit = Some(limit);
-        }
-        for text in [&mut rule.context, &mut rule.notify] {
-            if let Some(Text::Run(command)) = text {
-                command.limit = Some(limit);
-            }
-        }
-    }
-    if rule.remote.is_some() && !seen.otherwise {
-        rule.otherwise = Otherwise::Ask;
-    }
+fn default_events(rule: &mut Rule) {
     if rule.on_named {
         return;
     }
     let gate = KindSet::of(&[Kind::PreToolUse, Kind::PermissionRequest]);
     rule.on = if let Some(kind) = rule.conditions.event_meant() {
         KindSet::of(&[kind])
-    } else if rule.redact.is_some() || !rule.replace.is_empty() {
+    } else if rule.actions.iter().any(Action::is_of_the_response) {
         KindSet::of(&[Kind::PostToolUse])
     } else {
-        match rule.verdict {
-            Some((Verb::Deny | Verb::Allow | Verb::Halt, _)) => gate,
+        match rule.verb() {
+            Some(Verb::Deny | Verb::Allow | Verb::Halt) => gate,
             _ => KindSet::of(&[Kind::PreToolUse]),
         }
     };

@@ -178,7 +178,7 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
         return None;
     }
     let head = format!("{HEADER}{}\n{text}{END}", path.to_str()?);
-    let rules = whole.rules.iter().filter(|rule| rule.remote.is_some()).map(|rule| rule.on);
+    let rules = whole.rules.iter().filter(|rule| rule.remote().is_some()).map(|rule| rule.on);
     let asks = whole.remotes.iter().map(|remote| remote.events).chain(rules);
     let asks = asks.fold(KindSet::EMPTY, KindSet::union).bits();
     let mut entries = String::new();

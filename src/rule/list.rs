@@ -17,6 +17,7 @@ impl<T> Default for PatternList<T> {
 }
 
 /// An item as written: whether it excludes, and its pattern.
+#[inline]
 pub fn item(text: &str) -> (bool, &str) {
     match text.strip_prefix('!') {
         Some(rest) => (true, rest.trim_start()),
@@ -25,6 +26,11 @@ pub fn item(text: &str) -> (bool, &str) {
 }
 
 impl<T> PatternList<T> {
+    /// The list of these.
+    pub fn of(named: Vec<T>, excluded: Vec<T>) -> PatternList<T> {
+        PatternList { named, excluded }
+    }
+
     /// Adds an item.
     pub fn push(&mut self, excludes: bool, pattern: T) {
         if excludes { self.excluded.push(pattern) } else { self.named.push(pattern) }

@@ -5,15 +5,14 @@
 //! patterns, `template.rs` the texts with placeholders, `shipped.rs` the packs inside the binary;
 //! `concern.rs` and `index.rs` keep the hook path from reading what the call cannot concern.
 
-use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use crate::event::KindSet;
 use crate::limits;
-use crate::script::{Dialect, cupcake};
+use crate::script::Dialect;
 use crate::verdict::Verb;
 
+pub mod action;
 pub mod case;
 pub mod command;
 pub mod concern;
@@ -34,6 +33,7 @@ pub mod reader;
 pub mod shipped;
 pub mod template;
 
+pub use action::{Action, Command, Fields, Otherwise, Redact, Text, Verdict};
 pub use condition::Conditions;
 pub use list::PatternList;
 pub use template::Template;
@@ -136,51 +136,6 @@ pub enum Certainty {
     Profile,
     /// On possible effects too, in every profile.
     Possible,
-    /// Only on what was not understood: the shipped rule `not-understood`.
-    Unknown,
-}
-
-/// A text from one of three places.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Text {
-    /// Written in the rule.
-    Plain(Template),
-    /// The content of a file.
-    File(PathBuf),
-    /// What a command prints.
-    Run(Command),
-}
-
-/// A shell command that a rule runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
-    /// The script for `sh -c`, placeholders replaced by references to variables.
-    pub script: Template,
-    /// Killed after this time; None = 60 s or the event's deadline less a second.
-    pub limit: Option<Duration>,
-    /// The directory a relative program is meant from; None = the project's root.
-    pub base: Option<PathBuf>,
-}
-
-/// What an existing hook script's failure, or a server's, amounts to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Otherwise {
-    /// Nothing is said.
-    #[default]
-    Silent,
-    /// The user is asked.
-    Ask,
-    /// The call is refused.
-    Deny,
-}
-
-/// What to take out of a tool's result.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Redact {
-    /// What the journal takes for secrets.
-    Secrets,
-    /// What these match.
-    Patterns(Vec<Regex>),
 }
 
 /// One sound rule.
@@ -200,46 +155,21 @@ pub struct Rule {
     pub conditions: Conditions,
     /// What must not hold of the same effect.
     pub unless: Option<Box<Conditions>>,
-    /// The verdict and its reason.
-    pub verdict: Option<(Verb, Template)>,
-    /// Input fields and their new values.
-    pub rewrite: Vec<(Vec<String>, Template)>,
-    /// Fields of the tool's result and their new values.
-    pub replace: Vec<(Vec<String>, Template)>,
-    /// What is taken out of the tool's result.
-    pub redact: Option<Redact>,
-    /// A text for the model.
-    pub context: Option<Text>,
-    /// A command to run.
-    pub run: Option<Command>,
-    /// An existing hook script.
-    pub hook: Option<Command>,
-    /// How that script answers, where the rule says so.
-    pub dialect: Option<Dialect>,
-    /// Variables for the agent's later commands.
-    pub env: Vec<(String, Template)>,
-    /// A text for the human.
-    pub notify: Option<Text>,
-    /// A server to ask.
-    pub remote: Option<String>,
-    /// What a failing hook script or server amounts to.
-    pub otherwise: Otherwise,
+    /// What it says where it holds.
+    pub verdict: Verdict,
+    /// What it does beside that, each kind at most once.
+    pub actions: Vec<Action>,
     /// Evaluate and journal, do not enforce.
     pub observe: bool,
     /// How grave.
     pub severity: Severity,
     /// From which grade on it fires.
     pub certainty: Certainty,
-    /// Words that turn the shipped `not-understood` into a deny.
-    pub danger: Vec<String>,
     /// How often in a row a stop may be blocked.
     pub repeat: u32,
-    /// A shipped allow beside which no program stands for itself: each must be named by one.
-    pub closed: bool,
-    /// A shipped rule that guards hookctl itself: profile `observe` and a pause leave it in force.
-    pub always: bool,
-    /// In a managed file: a pause does not switch it off.
-    pub lock: bool,
+    /// A pause leaves it in force, and profile `observe`: a shipped rule that guards hookctl itself, or one that the
+    /// administrator locked.
+    pub stays: bool,
 }
 
 impl Rule {
@@ -256,72 +186,98 @@ impl Rule {
         self.layer.unwrap_or(Layer::Pack)
     }
 
-    /// How its hook script answers: as it says, else as the script is known to.
-    pub fn dialect(&self) -> Dialect {
-        let known = || match &self.hook {
-            Some(hook) if cupcake::is_run_by(hook.script.source()) => Dialect::Cupcake,
-            _ => Dialect::Claude,
-        };
-        self.dialect.unwrap_or_else(known)
+    /// The verb of its verdict.
+    pub fn verb(&self) -> Option<Verb> {
+        self.verdict.verb()
+    }
+
+    /// Is it a shipped allow beside which no program stands for itself: each must be named by one?
+    pub fn is_closed(&self) -> bool {
+        matches!(self.verdict, Verdict::Allow { closed: true, .. })
+    }
+
+    /// The hook script that judges as well, and how it answers.
+    pub fn hook(&self) -> Option<(&Command, Dialect)> {
+        self.actions.iter().find_map(|action| match action {
+            Action::Hook { command, dialect, .. } => Some((command, *dialect)),
+            _ => None,
+        })
+    }
+
+    /// The server that it asks, or tells.
+    pub fn remote(&self) -> Option<&str> {
+        self.actions.iter().find_map(|action| match action {
+            Action::Remote { server, .. } => Some(server.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Does it have a judge outside: a script or a server?
+    pub fn consults(&self) -> bool {
+        let outside = |one: &Action| matches!(one, Action::Hook { .. } | Action::Remote { .. });
+        self.actions.iter().any(outside)
+    }
+
+    /// The fields of the input that it changes.
+    pub fn rewrites(&self) -> Option<&Fields> {
+        self.actions.iter().find_map(|action| match action {
+            Action::Rewrite(fields) => Some(fields),
+            _ => None,
+        })
+    }
+
+    /// The fields of the tool's result that it changes.
+    pub fn replaces(&self) -> Option<&Fields> {
+        self.actions.iter().find_map(|action| match action {
+            Action::Replace(fields) => Some(fields),
+            _ => None,
+        })
+    }
+
+    /// Does it take anything out of what a tool returned?
+    pub fn redacts(&self) -> bool {
+        self.actions.iter().any(|action| matches!(action, Action::Redact(_)))
+    }
+
+    /// What a failing hook script or server amounts to.
+    pub fn otherwise(&self) -> Otherwise {
+        let mut found = self.actions.iter().filter_map(|action| match action {
+            Action::Hook { otherwise, .. } | Action::Remote { otherwise, .. } => Some(*otherwise),
+            _ => None,
+        });
+        found.next().unwrap_or_default()
     }
 
     /// Does the rule do anything beside its verdict that touches the world?
     pub fn acts(&self) -> bool {
-        self.runs() || self.remote.is_some()
+        self.runs() || self.remote().is_some()
     }
 
     /// Does it run or write anything?
     pub fn runs(&self) -> bool {
-        !self.env.is_empty() || self.commands().next().is_some()
+        self.actions.iter().any(|action| matches!(action, Action::Env(_)))
+            || self.commands().next().is_some()
     }
 
     /// May an untrusted project's rule take effect: it only denies or asks on a tool call.
     pub fn only_tightens(&self) -> bool {
-        matches!(self.verdict, Some((Verb::Deny | Verb::Ask, _)))
-            && !self.acts()
-            && self.rewrite.is_empty()
-            && self.replace.is_empty()
-            && self.redact.is_none()
-            && self.context.is_none()
-            && self.notify.is_none()
+        matches!(self.verb(), Some(Verb::Deny | Verb::Ask))
+            && self.actions.is_empty()
+            && self.commands().next().is_none()
     }
 
     /// Every text with placeholders in it.
     pub fn templates(&self) -> impl Iterator<Item = &Template> {
-        fn plain(text: Option<&Text>) -> Option<&Template> {
-            match text {
-                Some(Text::Plain(template)) => Some(template),
-                _ => None,
-            }
-        }
-        let fields = self.rewrite.iter().chain(&self.replace).map(|(_, template)| template);
-        let texts = [plain(self.context.as_ref()), plain(self.notify.as_ref())];
-        fields
-            .chain(self.env.iter().map(|(_, template)| template))
-            .chain(self.verdict.iter().map(|(_, template)| template))
-            .chain(texts.into_iter().flatten())
-            .chain(self.commands().map(|command| &command.script))
+        let actions = self.actions.iter().flat_map(Action::templates);
+        let commands = self.commands().map(|command| &command.script);
+        self.verdict.reason().into_iter().chain(actions).chain(commands)
     }
 
     /// Every command that it runs.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
-        fn text(text: Option<&Text>) -> Option<&Command> {
-            match text {
-                Some(Text::Run(command)) => Some(command),
-                _ => None,
-            }
-        }
         let unless = self.unless.as_ref().and_then(|unless| unless.when.run.as_ref());
-        [
-            self.run.as_ref(),
-            self.hook.as_ref(),
-            self.conditions.when.run.as_ref(),
-            unless,
-            text(self.context.as_ref()),
-            text(self.notify.as_ref()),
-        ]
-        .into_iter()
-        .flatten()
+        let asked = [self.verdict.run(), self.conditions.when.run.as_ref(), unless];
+        asked.into_iter().flatten().chain(self.actions.iter().filter_map(Action::command))
     }
 }
 

@@ -17,7 +17,7 @@ use super::condition::{FieldTest, Name, ValueTest};
 use super::fault::{Fault, Gravity, did_you_mean, position};
 use super::list::{self, PatternList};
 use super::path::PathPattern;
-use super::{Command, Regex, Rule, Template, Text};
+use super::{Command, Fields, Regex, Rule, Template, Text};
 
 /// Reads values and collects what is wrong with them.
 pub struct Reader<'t> {
@@ -25,6 +25,8 @@ pub struct Reader<'t> {
     pub(super) base: Option<PathBuf>,
     pub(super) only: Option<Kind>,
     pub(super) rule: Option<String>,
+    /// The most time for the rule's commands.
+    pub(super) limit: Option<Duration>,
     /// It was read before, whole, and had no fault.
     pub(super) sound: bool,
     /// What is read may hold a key or a password.
@@ -41,6 +43,7 @@ impl<'t> Reader<'t> {
             text,
             base: None,
             only: None,
+            limit: None,
             sound: false,
             rule: None,
             private: false,
@@ -218,18 +221,18 @@ impl<'t> Reader<'t> {
         parse: fn(&str) -> Result<T, String>,
         take: fn(&str) -> T,
     ) -> PatternList<T> {
-        let mut out = PatternList::default();
         if self.sound {
             let items = match value.get_ref() {
                 DeValue::Array(items) => &items[..],
                 _ => std::slice::from_ref(value),
             };
-            for text in items.iter().filter_map(|item| item.get_ref().as_str()) {
-                let (excludes, text) = list::item(text);
-                out.push(excludes, take(text));
-            }
-            return out;
+            let texts = || items.iter().filter_map(|item| item.get_ref().as_str()).map(list::item);
+            let mut named = Vec::with_capacity(items.len());
+            named.extend(texts().filter(|(excludes, _)| !excludes).map(|(_, text)| take(text)));
+            let excluded = texts().filter(|(excludes, _)| *excludes).map(|(_, text)| take(text));
+            return PatternList::of(named, excluded.collect());
         }
+        let mut out = PatternList::default();
         let read = |text: &str| {
             let (excludes, text) = list::item(text);
             parse(text).map(|pattern| (excludes, pattern))
@@ -372,7 +375,7 @@ impl<'t> Reader<'t> {
             self.fault("empty-command", "the command is empty".into(), None, value.span());
             return None;
         }
-        Some(Command { script, limit: None, base: self.base.clone() })
+        Some(Command { script, limit: self.limit, base: self.base.clone() })
     }
 
     pub(super) fn text_source(
@@ -409,21 +412,16 @@ impl<'t> Reader<'t> {
         out
     }
 
-    /// A table of field path to template; keys may be dotted.
-    pub(super) fn fields(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<(Vec<String>, Template)> {
+    /// A table of field path to template, if there is anything in it; keys may be dotted.
+    pub(super) fn fields(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Fields> {
         let mut out = Vec::new();
         if let Some(table) = self.table(value, "field = text") {
             self.fields_below(table, &mut Vec::new(), &mut out);
         }
-        out
+        (!out.is_empty()).then_some(out)
     }
 
-    fn fields_below(
-        &mut self,
-        table: &DeTable<'_>,
-        prefix: &mut Vec<String>,
-        out: &mut Vec<(Vec<String>, Template)>,
-    ) {
+    fn fields_below(&mut self, table: &DeTable<'_>, prefix: &mut Vec<String>, out: &mut Fields) {
         for (key, value) in table {
             let depth = prefix.len();
             prefix.extend(key.get_ref().split('.').map(str::to_string));

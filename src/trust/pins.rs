@@ -10,7 +10,7 @@ use crate::effect::{self, Analysis, Extent, Grade, Place, Source, SubCommand, Ta
 use crate::env;
 use crate::glob;
 use crate::rule::file::RuleFile;
-use crate::rule::{Command, Text};
+use crate::rule::{Action, Command, Text};
 
 /// Where the system's own programs are: the project has no part in them.
 const SYSTEM: &[&str] = &[
@@ -37,8 +37,8 @@ pub(super) fn pin(root: &Path, file: &RuleFile, entry: &mut Entry) {
         for command in rule.commands() {
             pins.command(command);
         }
-        for text in [&rule.context, &rule.notify].into_iter().flatten() {
-            if let Text::File(path) = text {
+        for action in &rule.actions {
+            if let Action::Context(Text::File(path)) = action {
                 pins.context(path);
             }
         }

@@ -16,10 +16,10 @@ use crate::effect::Word;
 use crate::effect::program::packed;
 use crate::effect::program::table::{self, Program};
 use crate::event::{Kind, KindSet};
-use crate::rule::Rule;
 use crate::rule::condition::{KEYS, Sort, WHEN_KEYS};
 use crate::rule::fault::{Fault, Gravity, did_you_mean};
 use crate::rule::file::Remote;
+use crate::rule::{Action, Rule};
 use crate::script::{Dialect, cupcake};
 use crate::settings;
 use crate::verdict::Verb;
@@ -188,12 +188,23 @@ impl<'a> Lint<'a> {
             return;
         }
         type Can = fn(&EventSpec) -> bool;
+        let has = |is: fn(&Action) -> bool| rule.actions.iter().any(is);
         let keys: [(&'static str, bool, Can, &str); 5] = [
-            ("context", rule.context.is_some(), |s| s.context, "tell the model anything"),
-            ("rewrite", !rule.rewrite.is_empty(), |s| s.rewrite, "change the input"),
-            ("replace", !rule.replace.is_empty(), |s| s.replace, "change what a tool returned"),
-            ("redact", rule.redact.is_some(), |s| s.replace, "change what a tool returned"),
-            ("env", !rule.env.is_empty(), |s| s.output.contains("env file"), "set variables"),
+            (
+                "context",
+                has(|one| matches!(one, Action::Context(_))),
+                |s| s.context,
+                "tell the model anything",
+            ),
+            ("rewrite", rule.rewrites().is_some(), |s| s.rewrite, "change the input"),
+            ("replace", rule.replaces().is_some(), |s| s.replace, "change what a tool returned"),
+            ("redact", rule.redacts(), |s| s.replace, "change what a tool returned"),
+            (
+                "env",
+                has(|one| matches!(one, Action::Env(_))),
+                |s| s.output.contains("env file"),
+                "set variables",
+            ),
         ];
         let agent = agent::AGENTS[0];
         for (key, used, can, what) in keys {
@@ -246,7 +257,7 @@ impl<'a> Lint<'a> {
 
     /// An allow that covers operands or options which a writer may not have thought of.
     fn room(&mut self) {
-        if !matches!(self.rule.verdict, Some((Verb::Allow, _))) {
+        if self.rule.verb() != Some(Verb::Allow) {
             return;
         }
         for key in ["command", "match"] {
@@ -273,7 +284,7 @@ impl<'a> Lint<'a> {
     fn globs(&mut self) {
         let Some(body) = self.written.body else { return };
         // A hook script's `tool` is the client's matcher, not a glob.
-        let matcher = self.rule.hook.is_some();
+        let matcher = self.rule.hook().is_some();
         self.globs_of(body, matcher);
     }
 
@@ -313,9 +324,7 @@ impl<'a> Lint<'a> {
 
     fn cupcake(&mut self) {
         let rule = self.rule;
-        let Some(hook) = rule.hook.as_ref().filter(|_| rule.dialect() == Dialect::Cupcake) else {
-            return;
-        };
+        let Some((hook, Dialect::Cupcake)) = rule.hook() else { return };
         let script = hook.script.source();
         // Behind a script of the user's own, nobody sees its options.
         if cupcake::is_run_by(script) && !cupcake::is_strict(script) {
@@ -350,9 +359,9 @@ impl<'a> Lint<'a> {
     }
 
     fn remote(&mut self, world: &World<'_>) {
-        let Some(server) = &self.rule.remote else { return };
+        let Some(server) = self.rule.remote() else { return };
         let mut known = world.sources.iter().flat_map(|source| &source.file.remotes);
-        if let Some(remote) = known.find(|remote| remote.name == *server) {
+        if let Some(remote) = known.find(|remote| remote.name == server) {
             let dialect = remote.dialect;
             let asked = self.rule.on.iter().any(|kind| dialect.asks(kind));
             let told = self.rule.on.iter().any(|kind| dialect.tells(kind));

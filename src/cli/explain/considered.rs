@@ -5,7 +5,7 @@ use crate::config::standing::Standing;
 use crate::effect::{self, Effect, Grade, Word};
 use crate::engine::{Case, Match};
 use crate::rule::condition::Subject;
-use crate::rule::{Certainty, Rule, Truth, shipped};
+use crate::rule::{Rule, Truth, Verdict, shipped};
 use crate::verdict::Verb;
 
 /// A rule that speaks of the event's kind, and what came of it.
@@ -115,7 +115,7 @@ impl Report<'_> {
             return format!("`{key}` does not hold");
         }
         let effects = &self.dry.analysis.effects;
-        if rule.certainty == Certainty::Unknown {
+        if matches!(rule.verdict, Verdict::NotUnderstood { .. }) {
             return "everything was understood".into();
         }
         if effects.is_empty() && c.speaks_of_effects() {
@@ -132,7 +132,7 @@ impl Report<'_> {
             return format!("no single effect has all of {}", keys.join(", "));
         }
         if let Some(unless) = &rule.unless {
-            let allow = matches!(rule.verdict, Some((Verb::Allow, _)));
+            let allow = rule.verb() == Some(Verb::Allow);
             let relaxed = candidates.iter().all(|effect| match allow {
                 true => unless.could_hold(&s, Some(effect)),
                 false => unless.relaxes(&s, Some(effect)),
@@ -141,7 +141,7 @@ impl Report<'_> {
                 return "`unless` holds".into();
             }
         }
-        if matches!(rule.verdict, Some((Verb::Allow, _))) {
+        if rule.verb() == Some(Verb::Allow) {
             return "covers none of the effects".into();
         }
         match candidates.iter().any(|effect| effect.grade != Grade::Unknown) {
@@ -172,6 +172,5 @@ impl Report<'_> {
 }
 
 fn verdict_of(rule: &Rule, found: Option<&Match<'_>>) -> &'static str {
-    let own = rule.verdict.as_ref().map(|(verb, _)| *verb);
-    found.and_then(Match::verb).or(own).map_or("-", Verb::name)
+    found.and_then(Match::verb).or(rule.verb()).map_or("-", Verb::name)
 }

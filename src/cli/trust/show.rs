@@ -11,7 +11,7 @@ use super::super::{BOLD, Context, FAINT, RED, YELLOW, short, visible};
 use crate::config::Source;
 use crate::effect::program::packed;
 use crate::rule::condition::KEYS;
-use crate::rule::{Redact, Rule, Text};
+use crate::rule::{Action, Command, Fields, Redact, Rule, Template, Text};
 use crate::trust::Entry;
 use crate::verdict::Verb;
 
@@ -192,54 +192,57 @@ impl File<'_> {
 /// What a rule would run or loosen: a word and a text each.
 fn consequences(rule: &Rule) -> Vec<Line> {
     let mut out = Vec::new();
-    match &rule.verdict {
-        Some((Verb::Allow, reason)) => {
+    let run = |command: &Command| ("runs", RED, command.script.source().to_string());
+    match (rule.verb(), rule.verdict.reason()) {
+        (Some(Verb::Allow), Some(reason)) => {
             out.push(("allows", RED, format!("without a question: {}", reason.source())));
         }
-        Some((verb, reason)) => out.push((verb.name(), YELLOW, reason.source().to_string())),
-        None => {}
+        (Some(verb), Some(reason)) => out.push((verb.name(), YELLOW, reason.source().to_string())),
+        _ => {}
     }
-    let mut run = |what, command: &Option<crate::rule::Command>| {
-        if let Some(command) = command {
-            out.push((what, RED, command.script.source().to_string()));
-        }
-    };
-    run("runs", &rule.run);
-    run("asks script", &rule.hook);
-    run("runs", &rule.conditions.when.run);
-    run("runs", &rule.unless.as_ref().and_then(|unless| unless.when.run.clone()));
-    for (what, text) in [("tells model", &rule.context), ("notifies", &rule.notify)] {
-        match text {
-            Some(Text::Run(command)) => {
-                out.push(("runs", RED, command.script.source().to_string()));
-                out.push((what, YELLOW, "what that prints".into()));
-            }
-            Some(Text::File(path)) => {
-                out.push((what, YELLOW, format!("the file {}", path.display())))
-            }
-            Some(Text::Plain(text)) => out.push((what, YELLOW, text.source().to_string())),
-            None => {}
-        }
-    }
-    for (field, template) in &rule.rewrite {
-        out.push(("rewrites", YELLOW, format!("{} = {}", field.join("."), template.source())));
-    }
-    for (field, template) in &rule.replace {
-        out.push(("replaces", YELLOW, format!("{} = {}", field.join("."), template.source())));
-    }
-    match &rule.redact {
-        Some(Redact::Secrets) => out.push(("redacts", YELLOW, "secrets".into())),
-        Some(Redact::Patterns(all)) => {
-            let all: Vec<&str> = all.iter().map(|regex| regex.source.as_str()).collect();
-            out.push(("redacts", YELLOW, all.join(", ")));
-        }
-        None => {}
-    }
-    for (name, value) in &rule.env {
-        out.push(("sets", YELLOW, format!("{name}={}", value.source())));
-    }
-    if let Some(server) = &rule.remote {
-        out.push(("sends to", RED, format!("[remote.{server}] the whole event")));
+    let unless = rule.unless.as_ref().and_then(|unless| unless.when.run.as_ref());
+    let asked = [rule.verdict.run(), rule.conditions.when.run.as_ref(), unless];
+    out.extend(asked.into_iter().flatten().map(run));
+    for action in &rule.actions {
+        consequence(action, &mut out);
     }
     out
+}
+
+fn consequence(action: &Action, out: &mut Vec<Line>) {
+    let (what, text) = match action {
+        Action::Hook { command, .. } => {
+            return out.push(("asks script", RED, command.script.source().to_string()));
+        }
+        Action::Remote { server, .. } => {
+            return out.push(("sends to", RED, format!("[remote.{server}] the whole event")));
+        }
+        Action::Context(text) => ("tells model", text),
+        Action::Notify(text) => ("notifies", text),
+        Action::Rewrite(fields) => return changes("rewrites", fields, out),
+        Action::Replace(fields) => return changes("replaces", fields, out),
+        Action::Redact(Redact::Secrets) => return out.push(("redacts", YELLOW, "secrets".into())),
+        Action::Redact(Redact::Patterns(all)) => {
+            let all: Vec<&str> = all.iter().map(|regex| regex.source.as_str()).collect();
+            return out.push(("redacts", YELLOW, all.join(", ")));
+        }
+        Action::Env(variables) => {
+            let line = |(name, value): &(String, Template)| format!("{name}={}", value.source());
+            return out.extend(variables.iter().map(|one| ("sets", YELLOW, line(one))));
+        }
+    };
+    match text {
+        Text::Run(command) => {
+            out.push(("runs", RED, command.script.source().to_string()));
+            out.push((what, YELLOW, "what that prints".into()));
+        }
+        Text::File(path) => out.push((what, YELLOW, format!("the file {}", path.display()))),
+        Text::Plain(text) => out.push((what, YELLOW, text.source().to_string())),
+    }
+}
+
+fn changes(what: &'static str, fields: &Fields, out: &mut Vec<Line>) {
+    for (field, template) in fields {
+        out.push((what, YELLOW, format!("{} = {}", field.join("."), template.source())));
+    }
 }

@@ -6,7 +6,7 @@ use super::Seen;
 use crate::effect::shell;
 use crate::event::{Kind, KindSet};
 use crate::rule::reader::{Reader, clipped};
-use crate::rule::{Redact, Rule, Template};
+use crate::rule::{Action, Redact, Rule, Template};
 use crate::verdict::Verb;
 
 pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Reader<'_>) {
@@ -18,13 +18,7 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
             span.clone(),
         );
     }
-    let does_something = rule.verdict.is_some()
-        || rule.acts()
-        || !rule.rewrite.is_empty()
-        || !rule.replace.is_empty()
-        || rule.redact.is_some()
-        || rule.context.is_some()
-        || rule.notify.is_some();
+    let does_something = rule.verb().is_some() || rule.acts() || !rule.actions.is_empty();
     if !does_something && !r.has_fault_of_rule() {
         r.fault(
             "no-effect",
@@ -42,7 +36,7 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
                 span.clone(),
             );
         }
-        if *written == "allow" && rule.run.is_some() {
+        if *written == "allow" && seen.run.is_some() {
             r.fault(
                 "run-beside-allow",
                 "`run` beside `allow` has no meaning: an allow does not wait for a command".into(),
@@ -54,7 +48,7 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
             check_verbs(rule, written, span, r);
         }
     }
-    if rule.remote.is_some() && matches!(rule.verdict, Some((Verb::Deny | Verb::Halt, _))) {
+    if rule.remote().is_some() && matches!(rule.verb(), Some(Verb::Deny | Verb::Halt)) {
         let message = "`remote` beside a deny has no effect: a deny is final".into();
         r.warn(
             "unused-key",
@@ -63,7 +57,7 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
             id.clone(),
         );
     }
-    if seen.dialect.is_some() && rule.hook.is_none() {
+    if seen.dialect.is_some() && rule.hook().is_none() {
         r.warn("unused-key", "`dialect` belongs to `hook`".into(), None, id.clone());
     }
     for command in rule.commands() {
@@ -104,7 +98,7 @@ pub(super) fn check_scripts(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
 
 /// A verb that an explicitly named event cannot express is a fault.
 fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'_>) {
-    let Some((verb, _)) = &rule.verdict else { return };
+    let Some(verb) = &rule.verb() else { return };
     let agent = crate::agent::AGENTS[0];
     for kind in rule.on.iter() {
         let Some(spec) = agent.spec(kind) else { continue };
@@ -131,9 +125,10 @@ fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'
 pub(super) fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
     let mut all = rule.conditions.regexes();
     all.extend(rule.unless.iter().flat_map(|unless| unless.regexes()));
-    if let Some(Redact::Patterns(patterns)) = &rule.redact {
-        all.extend(patterns);
-    }
+    all.extend(rule.actions.iter().flat_map(|action| match action {
+        Action::Redact(Redact::Patterns(patterns)) => patterns.as_slice(),
+        _ => &[],
+    }));
     all.extend(rule.templates().flat_map(Template::regexes));
     for regex in all {
         if let Some(why) = regex.fault() {

@@ -9,7 +9,7 @@ use crate::rule::command::CommandPattern;
 use crate::rule::fault::did_you_mean;
 use crate::rule::reader::Reader;
 use crate::rule::shipped;
-use crate::rule::{Layer, PatternList, Severity};
+use crate::rule::{Layer, Otherwise, PatternList, Severity};
 use crate::script::Dialect;
 use crate::verdict::Verb;
 
@@ -128,6 +128,14 @@ pub(super) fn read_packs(value: &Spanned<DeValue<'_>>, file: &mut RuleFile, r: &
 
 /// Whether a rule is enforced: `mode`.
 pub(super) const MODES: &[(&str, bool)] = &[("observe", true), ("enforce", false)];
+
+/// What a failing script or server amounts to: `otherwise`.
+pub(super) const OTHERWISE: &[(&str, Otherwise)] = &[
+    ("silent", Otherwise::Silent),
+    ("silence", Otherwise::Silent),
+    ("ask", Otherwise::Ask),
+    ("deny", Otherwise::Deny),
+];
 
 /// How a hook script answers: `dialect`.
 pub(super) const DIALECTS: &[(&str, Dialect)] =

@@ -7,7 +7,7 @@ use crate::verdict::Verb;
 
 impl Lint<'_> {
     pub(super) fn shadowed(&mut self, world: &World<'_>) {
-        let Some((verb, _)) = &self.rule.verdict else { return };
+        let Some(verb) = self.rule.verb() else { return };
         if !matches!(verb, Verb::Ask | Verb::Allow) || does_more(self.rule) {
             return;
         }
@@ -22,7 +22,7 @@ impl Lint<'_> {
                 other.layer() >= rule.layer() && holds && shadows(other, rule)
             });
         if let Some((_, other)) = above {
-            let other_verb = other.verdict.as_ref().map_or("", |(verb, _)| verb.name());
+            let other_verb = other.verb().map_or("", Verb::name);
             self.warn(
                 "shadowed",
                 format!(
@@ -39,21 +39,12 @@ impl Lint<'_> {
 
 /// Does the rule do anything that another rule's verdict does not take away?
 fn does_more(rule: &Rule) -> bool {
-    rule.acts()
-        || rule.observe
-        || !rule.rewrite.is_empty()
-        || !rule.replace.is_empty()
-        || rule.redact.is_some()
-        || rule.context.is_some()
-        || rule.notify.is_some()
+    rule.acts() || rule.observe || !rule.actions.is_empty()
 }
 
 /// Does `other` answer more strictly wherever `rule` would answer? A yes is certain, a no is not.
 fn shadows(other: &Rule, rule: &Rule) -> bool {
-    let (Some((stronger, _)), Some((verb, _))) = (&other.verdict, &rule.verdict) else {
-        return false;
-    };
-    stronger > verb
+    other.verb() > rule.verb()
         && !other.observe
         && !other.acts()
         && other.unless.is_none()
