@@ -44,7 +44,7 @@ pub struct Key {
 }
 
 /// What a condition is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The event: who calls which tool, and when.
     Event,
@@ -60,8 +60,8 @@ pub enum Scope {
 
 impl Scope {
     /// Is it single effects that such a condition speaks of?
-    pub fn is_of_effects(self) -> bool {
-        self >= Scope::Command
+    pub const fn is_of_effects(self) -> bool {
+        matches!(self, Scope::Command | Scope::Word | Scope::Operand)
     }
 }
 
@@ -110,19 +110,19 @@ pub trait Condition {
     }
 
     /// What is asked for here is about; None where nothing is.
-    #[inline]
+    #[inline(always)]
     fn scope(asked: &Self::Value) -> Option<Scope> {
         (!asked.is_nothing()).then_some(Self::SCOPE)
     }
 
     /// Does it hold for the event itself?
-    #[inline]
+    #[inline(always)]
     fn event(_asked: &Self::Value, _all: &Conditions, _s: &Subject<'_>) -> bool {
         true
     }
 
     /// Does it speak of the effect? For deny and ask.
-    #[inline]
+    #[inline(always)]
     fn effect(
         _asked: &Self::Value,
         _all: &Conditions,
@@ -133,13 +133,13 @@ pub trait Condition {
     }
 
     /// Does it hold for the effect whole, and certainly? For allow.
-    #[inline]
+    #[inline(always)]
     fn covers(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
         Self::effect(asked, all, s, effect) == Truth::Yes
     }
 
     /// The same as one of the `unless` of a deny or an ask.
-    #[inline]
+    #[inline(always)]
     fn relaxes(asked: &Self::Value, all: &Conditions, s: &Subject<'_>, effect: &Effect) -> bool {
         Self::covers(asked, all, s, effect)
     }
@@ -247,7 +247,8 @@ impl Conditions {
             return s.analysis.commands.is_empty() || !self.any(|scope| scope == Scope::Text);
         }
         let execute = effect.word == Word::Execute && !self.command.is_empty();
-        self.all_cover(s, effect, execute) && (self.names_commands() || !self.leaves_out(s, effect))
+        // What needs no look at the disk is asked first.
+        (self.names_commands() || !self.leaves_out(s, effect)) && self.all_cover(s, effect, execute)
     }
 
     /// Is it what a program itself does to its own operands? An allow on a command is about that.

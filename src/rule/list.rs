@@ -37,6 +37,7 @@ impl<T> PatternList<T> {
     }
 
     /// Is nothing asked for?
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.named.is_empty() && self.excluded.is_empty()
     }

@@ -49,9 +49,9 @@ macro_rules! conditions {
             }
 
             /// Is any of these conditions about such a thing?
-            #[inline]
+            #[inline(always)]
             pub(super) fn any(&self, is: impl Fn(Scope) -> bool) -> bool {
-                $($entry::scope(&self.$field).is_some_and(&is))||*
+                $((is($entry::SCOPE) && $entry::scope(&self.$field).is_some_and(&is)))||*
             }
 
             /// The keys of all that is asked for, with what each is about and where it can hold.
@@ -88,7 +88,7 @@ macro_rules! conditions {
             pub fn effect(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
                 let mut truth = Truth::Yes;
                 $(
-                    if $entry::scope(&self.$field).is_some() {
+                    if $entry::SCOPE.is_of_effects() && $entry::scope(&self.$field).is_some() {
                         truth = truth.and($entry::effect(&self.$field, self, s, effect));
                         if truth == Truth::No {
                             return truth;
@@ -101,14 +101,18 @@ macro_rules! conditions {
             /// Does each condition cover the effect? One on operands need not where `own` says that it is the
             /// execute of a command that is named.
             pub(super) fn all_cover(&self, s: &Subject<'_>, effect: &Effect, own: bool) -> bool {
-                $($entry::scope(&self.$field).is_none_or(|scope| {
-                    own && scope == Scope::Operand || $entry::covers(&self.$field, self, s, effect)
-                }))&&*
+                $((!$entry::SCOPE.is_of_effects()
+                    || $entry::scope(&self.$field).is_none_or(|scope| {
+                        own && scope == Scope::Operand
+                            || $entry::covers(&self.$field, self, s, effect)
+                    })))&&*
             }
 
             /// Does each condition, as one of an `unless`, certainly hold for the effect?
             pub(super) fn all_relax(&self, s: &Subject<'_>, effect: &Effect) -> bool {
-                $(($entry::scope(&self.$field).is_none() || $entry::relaxes(&self.$field, self, s, effect)))&&*
+                $((!$entry::SCOPE.is_of_effects()
+                    || $entry::scope(&self.$field).is_none()
+                    || $entry::relaxes(&self.$field, self, s, effect)))&&*
             }
 
             /// Does each condition ask for nothing, or for what the other's does?

@@ -54,7 +54,7 @@ macro_rules! lists {
                 $read
             }
 
-            #[inline]
+            #[inline(always)]
             fn is_nothing(&self) -> bool {
                 self.is_empty()
             }
@@ -77,7 +77,7 @@ impl Value for Vec<Regex> {
         r.regexes(value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_nothing(&self) -> bool {
         self.is_empty()
     }
@@ -94,7 +94,7 @@ impl Value for Vec<FieldTest> {
         r.field_tests(value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_nothing(&self) -> bool {
         self.is_empty()
     }
@@ -111,7 +111,7 @@ impl Value for Option<bool> {
         r.boolean(value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_nothing(&self) -> bool {
         self.is_none()
     }
