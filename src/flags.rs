@@ -4,7 +4,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::agent::{self, Agent};
+use crate::event::Kind;
 use crate::rule::file::server::{self, Typed};
+
+/// So many seconds hookctl takes at most, unless the command line or a server's settings say more.
+const USUAL: f64 = 60.0;
 
 /// The flags of `hookctl hook`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -78,10 +82,24 @@ impl Options {
         options
     }
 
+    /// The same where the command line names no time: `wanted` seconds are taken, or a minute, if the agent
+    /// waits as long for an event of this kind.
+    pub fn patient(&self, agent: &dyn Agent, kind: Kind, wanted: f64) -> Options {
+        let most = agent.spec(kind).map_or(USUAL, |spec| spec.patience.as_secs_f64());
+        let timeout = self.timeout.or(Some(wanted.max(USUAL).min(most)));
+        Options { timeout, ..Options::default() }
+    }
+
     /// After how many seconds the agent gives up on us, and how long before that we are done: a
     /// second, or a fifth where it gives up soon.
     fn patience(&self) -> (f64, f64) {
-        let seconds = self.timeout.unwrap_or(60.0).min(86_400.0);
+        let seconds = match (self.timeout, &self.event) {
+            (Some(seconds), _) => seconds.min(86_400.0),
+            (None, Some(event)) => {
+                return self.patient(self.agent(), Kind::from_name(event), USUAL).patience();
+            }
+            (None, None) => USUAL,
+        };
         (seconds, 1.0_f64.min(seconds * 0.2))
     }
 
@@ -101,5 +119,41 @@ impl Options {
     /// The agent of the command line, or the default one.
     pub fn agent(&self) -> &'static dyn Agent {
         self.agent.as_deref().and_then(agent::by_id).unwrap_or(agent::AGENTS[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(options: &Options) -> u64 {
+        let start = Instant::now();
+        (options.deadline(start) - start).as_secs()
+    }
+
+    #[test]
+    fn an_entry_without_a_timeout_is_done_before_its_agent_gives_up() {
+        for (event, timeout, wanted) in [
+            (Some("UserPromptSubmit"), None, 29),
+            (Some("UserPromptSubmit"), Some(45.0), 44),
+            (Some("PreModelSwitch"), None, 29),
+            (Some("SessionEnd"), None, 1),
+            (Some("PreToolUse"), None, 59),
+            (Some("NotKnown"), None, 59),
+            (None, None, 59),
+        ] {
+            let event = event.map(str::to_string);
+            let options = Options { event, timeout, ..Options::default() };
+            assert_eq!(seconds(&options), wanted, "{options:?}");
+        }
+        let (agent, options) = (agent::AGENTS[0], Options::default());
+        for (kind, asked, wanted) in [
+            (Kind::UserPromptSubmit, 67.0, 29),
+            (Kind::PreToolUse, 67.0, 66),
+            (Kind::PreToolUse, 5.0, 59),
+            (Kind::PreToolUse, 9_000.0, 599),
+        ] {
+            assert_eq!(seconds(&options.patient(agent, kind, asked)), wanted, "{kind:?}");
+        }
     }
 }

@@ -135,7 +135,7 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
     let deadline = match (event.kind, options.timeout) {
         (Kind::SessionEnd, _) => deadline.min(start + END_OF_SESSION),
         (_, Some(_)) => deadline,
-        (_, None) => put_off(start, deadline, agent, &event, &config),
+        (_, None) => own_time(start, deadline, agent, &event, &config),
     };
     place.programs = config.programs();
     let paused = pause::until(&paths).unwrap_or_else(|why| {
@@ -190,9 +190,9 @@ fn told(event: &Event, judgement: &Judgement, config: &Config, world: &World<'_>
     Some(Told::new(request, remotes.collect(), root, world.paths.clone()))
 }
 
-/// The deadline where nobody said when the agent gives up: it gives up when it does of itself, so that servers
-/// that are asked have their own time.
-fn put_off(
+/// The deadline where nobody said when the agent gives up: it gives up when it does of itself, and servers that
+/// are asked have their own time before that.
+fn own_time(
     start: Instant,
     deadline: Instant,
     agent: &dyn Agent,
@@ -200,17 +200,14 @@ fn put_off(
     config: &Config,
 ) -> Instant {
     let asked = config.remotes().map(|(_, one)| one).filter(|one| one.dialect.asks(event.kind));
-    let Some(longest) = asked.map(|one| one.deadline).max() else { return deadline };
-    let most = agent.spec(event.kind).map_or(0, |spec| spec.timeout);
     // What comes before and behind the question takes its time as well.
-    let seconds = (longest.as_secs_f64() + 2.0).min(most.into());
-    let patient = Options { timeout: Some(seconds), ..Options::default() };
-    let later = patient.deadline(start);
-    if later <= deadline {
-        return deadline;
+    let longest = asked.map(|one| one.deadline.as_secs_f64() + 2.0).fold(0.0, f64::max);
+    let patient = Options::default().patient(agent, event.kind, longest);
+    let own = patient.deadline(start);
+    if own != deadline {
+        watchdog::until_rather(patient.last_moment(start));
     }
-    watchdog::put_off(patient.last_moment(start));
-    later
+    own
 }
 
 const NOTHING: &str = "no event on stdin; pipe an event's JSON into `hookctl hook`, \

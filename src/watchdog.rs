@@ -92,8 +92,8 @@ fn form() -> FailureForm {
 /// When the process must have answered; unset where nobody waits for an answer: in commands for people.
 static END: OnceLock<Instant> = OnceLock::new();
 
-/// The same moment, put off for servers that are given longer than was known at first.
-static LATER: OnceLock<Instant> = OnceLock::new();
+/// The same moment, once it is known which event it is and which servers are asked.
+static RATHER: OnceLock<Instant> = OnceLock::new();
 
 /// The process must have answered by then, whatever it waits for.
 pub fn until(end: Instant) {
@@ -101,13 +101,13 @@ pub fn until(end: Instant) {
     waiting();
 }
 
-/// It has until then, from what is waited for next.
-pub fn put_off(end: Instant) {
-    let _ = LATER.set(end);
+/// It has until then instead, from what is waited for next.
+pub fn until_rather(end: Instant) {
+    let _ = RATHER.set(end);
 }
 
 fn end() -> Option<&'static Instant> {
-    LATER.get().or(END.get())
+    RATHER.get().or(END.get())
 }
 
 /// The analysis begins: it is done with in seconds, or a file system hangs.

@@ -1,5 +1,7 @@
 //! The agents: one file each, one trait, one static table.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 use crate::event::{Event, Kind};
@@ -55,6 +57,8 @@ pub struct EventSpec {
     pub matched: Option<&'static str>,
     /// The timeout that install writes, in seconds.
     pub timeout: u32,
+    /// When the agent gives up on an entry that names no timeout.
+    pub patience: Duration,
     /// Registered by `install` even when no rule needs it.
     pub by_default: bool,
 }
@@ -72,6 +76,7 @@ impl EventSpec {
             context: false,
             matched: None,
             timeout: 60,
+            patience: Duration::from_secs(600),
             by_default: false,
         }
     }

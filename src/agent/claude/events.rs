@@ -1,6 +1,8 @@
 //! The events of Claude Code and what each can do: the one table that `render`, `check`,
 //! `explain --event`, `install` and the README read.
 
+use std::time::Duration;
+
 use crate::agent::EventSpec;
 use crate::event::Kind;
 use crate::verdict::Verb::{self, Allow, Ask, Defer, Deny, Halt};
@@ -25,6 +27,8 @@ const FEEDBACK: &[Verb] = &[Halt, Deny];
 const REFUSE: &[Verb] = &[Deny];
 /// Where people and test suites answer, the client's own default of ten minutes is kept.
 const LONG: u32 = 600;
+/// What the client gives an entry without a timeout where that is not ten minutes.
+const SHORT: Duration = Duration::from_secs(30);
 
 /// Every event of 2.1.329.
 ///
@@ -100,6 +104,7 @@ pub static EVENTS: &[EventSpec] = &[
     EventSpec {
         verbs: FEEDBACK,
         timeout: 30,
+        patience: SHORT,
         by_default: true,
         ..telling(
             Kind::UserPromptSubmit,
@@ -132,6 +137,7 @@ pub static EVENTS: &[EventSpec] = &[
         matched: Some("reason"),
         // The client's budget is 1.5 s for all hooks unless an entry names more.
         timeout: 5,
+        patience: Duration::from_millis(1_500),
         by_default: true,
         ..EventSpec::plain(
             Kind::SessionEnd,
@@ -303,6 +309,7 @@ pub static EVENTS: &[EventSpec] = &[
     EventSpec {
         verbs: &[Deny, Ask, Allow],
         matched: Some("to_model"),
+        patience: SHORT,
         ..EventSpec::plain(
             Kind::PreModelSwitch,
             "from_model, to_model, requested_model, source, context_tokens, prompt_cache_warm, \
