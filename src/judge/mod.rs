@@ -18,10 +18,9 @@ use crate::journal;
 use crate::limits::{self, Spent, Stage};
 use crate::once;
 use crate::paths::Paths;
-use crate::remote::{Asking, Request};
+use crate::remote::Asking;
 use crate::rule::Profile;
 use crate::rule::concern::Call;
-use crate::rule::file::Remote;
 use crate::rule::path::Bases;
 use crate::rule::{Layer, Otherwise, Rule, Verdict};
 use crate::script::{Dialect, Said};
@@ -108,7 +107,7 @@ struct Judge<'a> {
     /// A human at a server has said yes.
     approved: bool,
     /// Servers that are being asked meanwhile.
-    begun: Vec<(&'a Remote, Arc<Request>, Asking<'a>)>,
+    begun: Vec<Asking<'a>>,
     /// What the commands of conditions said so far: none is asked the same twice.
     asked: Vec<Asked>,
     /// The payload for commands, made for the first of them.

@@ -265,7 +265,7 @@ impl<'a> Judge<'a> {
         for name in fired.filter(|rule| sure || !hangs(rule)).chain(forwards).map(Rule::remote) {
             let named = |(_, one): &(Layer, &Remote)| name == Some(&one.name);
             let Some((_, one)) = config.remotes().find(named) else { continue };
-            let known = remotes.iter().chain(self.begun.iter().map(|(one, ..)| one));
+            let known = remotes.iter().chain(self.begun.iter().map(|one| &one.remote));
             let kind = self.event.kind;
             let asked = !one.human && one.dialect.asks(kind) && !one.dialect.tells(kind);
             if asked && known.into_iter().all(|known| known.name != one.name) {
@@ -276,10 +276,8 @@ impl<'a> Judge<'a> {
             return;
         }
         let request = self.request();
-        for remote in remotes {
-            let asking = remote::begin(&request, &[remote], self.world.paths);
-            self.begun.push((remote, Arc::clone(&request), asking));
-        }
+        let begin = |remote| remote::begin(&request, remote, self.world.paths);
+        self.begun.extend(remotes.into_iter().map(begin));
     }
 
     /// The event for servers: only copied where somebody is asked.
@@ -317,25 +315,25 @@ impl<'a> Judge<'a> {
     /// What came of each, and what it says.
     fn ask(&mut self, wanted: &[&Wanted<'a, '_>], matches: &[Match<'_>]) -> Vec<Heard> {
         let mut asking = std::mem::take(&mut self.begun);
-        let is_begun =
-            |one: &&&Wanted<'a, '_>| asking.iter().any(|(begun, ..)| begun.name == one.remote.name);
+        let is_begun = |one: &&&Wanted<'a, '_>| {
+            asking.iter().any(|begun| begun.remote.name == one.remote.name)
+        };
         let others: Vec<&Remote> =
             wanted.iter().filter(|one| !is_begun(one)).map(|one| one.remote).collect();
         if !others.is_empty() {
             let request = self.request();
-            for remote in others {
-                let one = remote::begin(&request, &[remote], self.world.paths);
-                asking.push((remote, Arc::clone(&request), one));
-            }
+            let begin = |remote| remote::begin(&request, remote, self.world.paths);
+            asking.extend(others.into_iter().map(begin));
         }
         let mut said: Vec<Option<Heard>> = wanted.iter().map(|_| None).collect();
-        for (remote, request, one) in asking {
+        for one in asking {
+            let remote = one.remote;
             let at = wanted.iter().position(|wanted| wanted.remote.name == remote.name);
             let Some(at) = at else { continue };
-            let Some(asked) = one.wait().pop() else { continue };
+            let asked = one.wait();
             let body = asked.outcome.as_ref().map_err(String::clone);
-            said[at] = Some(match body.and_then(|body| remote::read(remote, &request, body)) {
-                Ok(reply) => self.heard(wanted[at], matches, &request, (asked, reply)),
+            said[at] = Some(match body.and_then(|body| remote::read(remote, &one.request, body)) {
+                Ok(reply) => self.heard(wanted[at], matches, &one.request, (asked, reply)),
                 failed => (asked, failed, remote.human.then_some(Who::Now(By::Nobody))),
             });
         }

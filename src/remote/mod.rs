@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -314,71 +314,46 @@ pub struct Asked {
     pub outcome: Result<String, String>,
 }
 
-/// Servers that are being asked.
+/// A server that is being asked.
 pub struct Asking<'a> {
+    /// Which one.
+    pub remote: &'a Remote,
+    /// What it is asked.
+    pub request: Arc<Request>,
     start: Instant,
-    kind: Kind,
-    remotes: Vec<&'a Remote>,
-    limits: Vec<Instant>,
-    answers: mpsc::Receiver<(usize, Asked)>,
-    /// Of those that no thread was to be had for it is known already.
-    known: Vec<Option<Asked>>,
+    limit: Instant,
+    answer: mpsc::Receiver<Asked>,
 }
 
-/// Begins to ask all of them at once.
-pub fn begin<'a>(request: &Arc<Request>, remotes: &[&'a Remote], paths: &Paths) -> Asking<'a> {
-    let (sender, answers) = mpsc::channel();
-    let mut asking = Asking {
-        start: Instant::now(),
-        kind: request.event.kind,
-        remotes: remotes.to_vec(),
-        limits: Vec::new(),
-        answers,
-        known: vec![None; remotes.len()],
-    };
-    for (at, remote) in remotes.iter().enumerate() {
-        let limit = request.limit(remote);
-        asking.limits.push(limit);
-        let (sender, request, owned) = (sender.clone(), Arc::clone(request), (*remote).clone());
-        let paths = paths.clone();
-        let thread = crate::threads::builder().spawn(move || {
-            let asked = ask_one(&request, &owned, &paths, limit);
-            let _ = sender.send((at, asked));
-        });
-        if thread.is_err() {
-            asking.known[at] = Some(asking.failed(remote, 0, "no thread is to be had"));
-        }
-    }
-    asking
+/// Begins to ask it.
+pub fn begin<'a>(request: &Arc<Request>, remote: &'a Remote, paths: &Paths) -> Asking<'a> {
+    let (sender, answer) = mpsc::channel();
+    let (start, limit) = (Instant::now(), request.limit(remote));
+    let (asked, owned, paths) = (Arc::clone(request), remote.clone(), paths.clone());
+    // Where no thread is to be had, the sender is gone at once.
+    let _ = crate::threads::builder().spawn(move || {
+        let _ = sender.send(ask_one(&asked, &owned, &paths, limit));
+    });
+    Asking { remote, request: Arc::clone(request), start, limit, answer }
 }
 
 impl Asking<'_> {
-    fn failed(&self, remote: &Remote, attempts: u32, why: &str) -> Asked {
-        Asked {
-            endpoint: first(remote, self.kind, false),
+    /// Waits until its time is up.
+    pub fn wait(&self) -> Asked {
+        let left = (self.limit + GRACE).saturating_duration_since(Instant::now());
+        let came = self.answer.recv_timeout(left);
+        secret::wait_for_commands();
+        let failed = |attempts, why: &str| Asked {
+            endpoint: first(self.remote, self.request.event.kind, false),
             attempts,
             ms: self.start.elapsed().as_millis() as u64,
             question: None,
             outcome: Err(why.into()),
-        }
-    }
-
-    /// Waits for each until its time is up.
-    pub fn wait(mut self) -> Vec<Asked> {
-        let mut out = std::mem::take(&mut self.known);
-        let open = |out: &[Option<Asked>]| {
-            let limits = out.iter().zip(&self.limits).filter(|(asked, _)| asked.is_none());
-            limits.map(|(_, limit)| *limit).max()
         };
-        while let Some(limit) = open(&out) {
-            let left = (limit + GRACE).saturating_duration_since(Instant::now());
-            let Ok((at, asked)) = self.answers.recv_timeout(left) else { break };
-            out[at] = Some(asked);
-        }
-        secret::wait_for_commands();
-        let late = |remote: &Remote| self.failed(remote, 1, "its time is up");
-        let all = out.into_iter().zip(&self.remotes);
-        all.map(|(asked, remote)| asked.unwrap_or_else(|| late(remote))).collect()
+        came.unwrap_or_else(|error| match error {
+            RecvTimeoutError::Timeout => failed(1, "its time is up"),
+            RecvTimeoutError::Disconnected => failed(0, "no thread is to be had"),
+        })
     }
 }
 
@@ -471,7 +446,7 @@ pub fn ask_again(
     let bytes = serde_json::to_vec(&event.raw).ok()?;
     let again = Request::new(event, bytes, request.deadline, paths);
     let again = Arc::new(Request { anew: true, effects: request.effects.clone(), ..again });
-    let mut asked = begin(&again, &[remote], paths).wait().pop()?;
+    let mut asked = begin(&again, remote, paths).wait();
     asked.attempts += before.attempts;
     Some((asked, again))
 }
