@@ -8,8 +8,6 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use crate::agent::{self, Agent, Output};
 use crate::config::Config;
 use crate::effect::{self, Place};
@@ -21,7 +19,7 @@ use crate::once;
 use crate::paths::{self, Paths};
 use crate::pause;
 use crate::payload;
-use crate::remote::Request;
+use crate::remote::{Ending, Note, Request};
 use crate::remote::told::Told;
 use crate::rule::Layer;
 use crate::rule::file::Remote;
@@ -175,17 +173,16 @@ fn told(event: &Event, judgement: &Judgement, config: &Config, world: &World<'_>
     }
     let wanted = |(_, remote): &(Layer, &Remote)| judgement.told.contains(&remote.name);
     let remotes = config.remotes().filter(wanted).map(|(layer, remote)| (layer, remote.clone()));
-    let mut mark = json!({ "verdict": judgement.answer.verb.map_or("silent", Verb::name) });
-    if judgement.answer.verb.is_some() {
-        mark["rule"] = judgement.rule.as_str().into();
-        mark["reason"] = text::visible(&journal::clean(&judgement.answer.reason)).into();
-    }
-    if world.paused {
-        mark["paused"] = true.into();
+    let mut ending =
+        Ending { verb: judgement.answer.verb, paused: world.paused, ..Ending::default() };
+    if ending.verb.is_some() {
+        ending.rule.clone_from(&judgement.rule);
+        ending.reason =
+            text::visible(&journal::clean(&judgement.answer.reason));
     }
     let bytes = world.stdin.to_vec();
     let request = Request::new(event.clone(), bytes, world.deadline, world.paths);
-    let request = Request { mark: Some(mark), ..request };
+    let request = Request { note: Note::Ended(ending), ..request };
     let root = PathBuf::from(&world.place.project);
     Some(Told::new(request, remotes.collect(), root, world.paths.clone()))
 }

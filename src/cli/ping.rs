@@ -12,7 +12,7 @@ use crate::dry;
 use crate::env;
 use crate::event::Kind;
 use crate::remote::secret::Credentials;
-use crate::remote::{self, Request, transport};
+use crate::remote::{self, Note, Request, transport};
 use crate::rule::file::Remote;
 use crate::rule::file::server::{self, Typed};
 use crate::verdict::{Answer, Verb};
@@ -92,13 +92,12 @@ pub(super) fn test_event(context: &Context, remote: &Remote) -> Request {
     let mut payload = dry::call(Kind::PreToolUse, "Bash", input, &cwd);
     payload.insert("session_id".into(), "hookctl-ping".into());
     payload.insert("tool_use_id".into(), "toolu_hookctl_ping".into());
-    let mark = json!({ "test": true });
     let (_, event) = dry::event(payload, None);
     let event = remote::unasked(remote, &event).unwrap_or(event);
     let bytes = serde_json::to_vec(&event.raw).unwrap_or_default();
     let deadline = Instant::now() + remote.deadline;
     let request = Request::new(event, bytes, deadline, &context.paths);
-    Request { mark: Some(mark), ..request }
+    Request { note: Note::Test, ..request }
 }
 
 /// The verdict, and what the agent would be answered if no rule had anything to say.

@@ -25,7 +25,7 @@ impl Dialect for CchdV1 {
         }
         let mut data = hooks_server::known(event);
         // Only where hookctl itself has something to say: that client never had.
-        data.extend(request.mark.clone().map(|mark| ("hookctl".to_string(), mark)));
+        data.extend(request.note.json().map(|note| ("hookctl".to_string(), note)));
         json!({ "version": "1.0", "event": head, "data": data }).to_string().into_bytes()
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::answer::merge;
 use super::reply::Reply;
-use super::{Dialect, Request, random, told};
+use super::{Dialect, Note, Request, random};
 use crate::event::{Event, Kind};
 use crate::files::{self, Refusal};
 use crate::rule::file::Remote;
@@ -57,11 +57,11 @@ impl Dialect for Cdev {
                 }
             }
         }
-        let effects = told::marked(request, "effects");
-        // What is marked with anything else is told.
-        let is_told = request.mark.is_some() && effects.is_empty();
+        let is_told = matches!(request.note, Note::Test | Note::Ended(_));
         let most = if is_told { LARGEST_TOLD } else { LARGEST };
-        if !effects.is_empty() && event.tool == DESCRIBED {
+        if let Note::Effects(effects) = &request.note
+            && event.tool == DESCRIBED
+        {
             describe(&mut object, effects);
         }
         // Questions are known by it: of two with the same, nobody could answer the first.

@@ -26,9 +26,9 @@ const KNOWN: &[&str] = &[
 
 impl Dialect for ClaudeHttp {
     fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
-        let Some(mark) = &request.mark else { return request.bytes.clone() };
+        let Some(note) = request.note.json() else { return request.bytes.clone() };
         let mut payload = request.event.raw.clone();
-        payload.insert("hookctl".into(), mark.clone());
+        payload.insert("hookctl".into(), note);
         serde_json::to_vec(&payload).unwrap_or_default()
     }
 

@@ -34,10 +34,9 @@ impl Dialect for CloudEvents {
             put("correlationid", id.into());
         }
         // `data` is the agent's: what hookctl adds are attributes, whose names know no `_` or `.`.
-        for (key, value) in request.mark.iter().filter_map(Value::as_object).flatten() {
-            if !value.is_null() {
-                put(&format!("hookctl{key}"), value.clone());
-            }
+        let note = request.note.json();
+        for (key, value) in note.iter().filter_map(Value::as_object).flatten() {
+            put(&format!("hookctl{key}"), value.clone());
         }
         with(&json!(head), "data", &request.payload())
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::reply::Reply;
-use super::{Dialect, Request, answer, correlation};
+use super::{Dialect, Note, Request, answer, correlation};
 use crate::event::{Event, Kind};
 use crate::rule::file::Remote;
 
@@ -29,10 +29,10 @@ impl Dialect for HooksServer {
             head["correlation_id"] = id.into();
         }
         let mut data = data(event, remote.strict);
-        if let Some(mark) = &request.mark
-            && (!remote.strict || mark.get("test").is_some())
+        if let Some(note) = request.note.json()
+            && (!remote.strict || request.note == Note::Test)
         {
-            data.insert("hookctl".into(), mark.clone());
+            data.insert("hookctl".into(), note);
         }
         json!({ "version": "1.0", "event": head, "data": data }).to_string().into_bytes()
     }

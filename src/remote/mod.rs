@@ -22,6 +22,7 @@ use crate::rule::file::remote::{Dialect as Name, Url};
 use crate::trust;
 
 use self::breaker::Breaker;
+pub use self::note::{Ending, Note};
 use self::questions::{Question, Questions};
 use self::reply::Reply;
 use self::transport::Failure;
@@ -37,6 +38,7 @@ pub mod effects;
 mod hooks_server;
 pub mod http;
 pub mod memory;
+mod note;
 mod opa;
 mod otlp;
 mod peer;
@@ -72,8 +74,8 @@ pub struct Request {
     pub id: String,
     /// Milliseconds since 1970.
     pub timestamp: u64,
-    /// What hookctl has to add about it: that it is a test, or what a local rule said.
-    pub mark: Option<Value>,
+    /// What hookctl has to add about it.
+    pub note: Note,
     /// What the call would do, for humans who are asked about it.
     pub effects: String,
     /// It is asked as of a session that the server knows nothing of.
@@ -100,7 +102,7 @@ impl Request {
             bytes,
             id: id(timestamp),
             timestamp,
-            mark: None,
+            note: Note::Nothing,
             effects: String::new(),
             anew: false,
             twice: false,
@@ -427,7 +429,7 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
 /// Notes a question to a human before it leaves: its number, where that can be.
 fn note(request: &Request, remote: &Remote, paths: &Paths) -> Option<u64> {
     let event = &request.event;
-    let asks = remote.human && event.kind.is_gate() && request.mark.is_none();
+    let asks = remote.human && event.kind.is_gate() && request.note == Note::Nothing;
     let questions = asks.then(|| Questions::of(&paths.state, &event.session)).flatten()?;
     questions.note(remote, &request.view(remote).event, !request.anew).ok()
 }

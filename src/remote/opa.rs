@@ -25,11 +25,11 @@ impl Dialect for Opa {
     fn body(&self, request: &Request, remote: &Remote) -> Vec<u8> {
         let event = &request.event;
         if remote.raw_input {
-            let payload = match &request.mark {
+            let payload = match request.note.json() {
                 None => request.payload(),
-                Some(mark) => {
+                Some(note) => {
                     let mut raw = event.raw.clone();
-                    raw.insert("hookctl".into(), mark.clone());
+                    raw.insert("hookctl".into(), note);
                     serde_json::to_vec(&raw).unwrap_or_default().into()
                 }
             };
@@ -47,8 +47,8 @@ impl Dialect for Opa {
         if let Some(prompt) = event.prompt() {
             input["prompt"] = prompt.into();
         }
-        if let Some(mark) = &request.mark {
-            input["hookctl"] = mark.clone();
+        if let Some(note) = request.note.json() {
+            input["hookctl"] = note;
         }
         with(&json!({}), "input", &with(&input, "raw", &request.payload()))
     }

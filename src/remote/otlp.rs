@@ -12,12 +12,14 @@ pub(super) struct Otlp;
 impl Dialect for Otlp {
     fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
         let event = &request.event;
-        let decision = told::decision(request);
+        let decision = request.note.decision();
         let (number, text) = severity(decision);
         // Integers of 64 bits are texts in this mapping.
         let time = format!("{}000000", request.timestamp);
         let what = told::what(event);
-        let (rule, reason) = (told::marked(request, "rule"), told::marked(request, "reason"));
+        let ending = request.note.ending();
+        let (rule, reason) =
+            ending.map_or(("", ""), |ending| (ending.rule.as_str(), ending.reason.as_str()));
         let mut attributes = Vec::new();
         for (key, value) in [
             // Of records with the same one, all but one may be dropped.
@@ -36,7 +38,7 @@ impl Dialect for Otlp {
                 attributes.push(attribute(key, json!({ "stringValue": value })));
             }
         }
-        if told::is_paused(request) {
+        if ending.is_some_and(|ending| ending.paused) {
             attributes.push(attribute("hookctl.paused", json!({ "boolValue": true })));
         }
         let words = [decision, event.name.as_str(), event.tool.as_str(), what.as_str()];

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::Request;
+use super::{Note, Request};
 use crate::event::Event;
 use crate::files;
 use crate::payload;
@@ -73,9 +73,6 @@ const WHAT: &[&str] = &["command", "file_path", "notebook_path", "path", "url"];
 /// Fields with what a tool returned: nobody is asked about it, and it comes back changed.
 const RESULTS: &[&str] = &["tool_response", "tool_result"];
 
-/// What hookctl itself says of an event: which rule, and that it is a test.
-const MARKS: &[&str] = &["verdict", "rule", "test", "paused"];
-
 /// What of the request is shown with this setting, to a human or to a program; None = all of it, as it came.
 pub(super) fn view(request: &Request, send: Send, human: bool) -> Option<Request> {
     let salt = if send == Send::Hash { salt(&request.salt) } else { String::new() };
@@ -92,10 +89,12 @@ pub(super) fn view(request: &Request, send: Send, human: bool) -> Option<Request
         }
     };
     let asks = human && send == Send::Full && event.kind.is_gate() && !request.effects.is_empty();
-    let effects = || json!({ "effects": request.effects });
-    let mut mark = request.mark.clone().or_else(|| asks.then(effects));
-    differs |= mark != request.mark;
-    differs |= mark.as_mut().is_some_and(|mark| veil.mark(mark));
+    let mut note = match request.note {
+        Note::Nothing if asks => Note::Effects(request.effects.clone()),
+        _ => request.note.clone(),
+    };
+    veil.note(&mut note);
+    differs |= note != request.note;
     // What a dialect sends that hands on the bytes; in a test they say so themselves.
     let parsed = payload::parse(&request.bytes).ok();
     let all = parsed.as_ref().is_some_and(|object| is_all(&request.bytes, object));
@@ -133,7 +132,7 @@ pub(super) fn view(request: &Request, send: Send, human: bool) -> Option<Request
         },
         bytes: bytes.unwrap_or_else(|| request.bytes.clone()),
         id: request.id.clone(),
-        mark,
+        note,
         effects: String::new(),
         home: request.home.clone(),
         salt: request.salt.clone(),
@@ -220,18 +219,25 @@ impl Veil {
         }
     }
 
-    fn mark(&self, mark: &mut Value) -> bool {
-        let shown = self.human && write_out(mark);
-        let masked = match mark {
-            Value::Object(map) if self.send != Send::Full => {
-                map.iter_mut().fold(false, |differs, (key, value)| {
-                    let shown = MARKS.contains(&key.as_str());
-                    differs | if shown { redact::json(value) } else { hide(value) }
-                })
-            }
-            mark => redact::json(mark),
+    /// What hookctl itself says of an event: its words and the rule's name stay readable.
+    fn note(&self, note: &mut Note) {
+        let texts = match note {
+            Note::Nothing | Note::Test => return,
+            Note::Effects(effects) => [None, Some(effects)],
+            Note::Ended(ending) => [Some(&mut ending.rule), Some(&mut ending.reason)],
         };
-        shown | masked
+        for (text, says_more) in texts.into_iter().zip([false, true]) {
+            let Some(text) = text else { continue };
+            let mut value = Value::String(std::mem::take(text));
+            if self.human {
+                write_out(&mut value);
+            }
+            match says_more && self.send != Send::Full {
+                true => hide(&mut value),
+                false => redact::json(&mut value),
+            };
+            *text = value.as_str().unwrap_or_default().to_string();
+        }
     }
 }
 

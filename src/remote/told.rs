@@ -247,24 +247,6 @@ fn fault(input: &Input) -> Option<Fault> {
     }
 }
 
-/// How the event ended; a test ended in nothing.
-pub(super) fn decision(request: &Request) -> &str {
-    match marked(request, "verdict") {
-        "" => "test",
-        verdict => verdict,
-    }
-}
-
-/// A text of what hookctl has to add.
-pub(super) fn marked<'r>(request: &'r Request, key: &str) -> &'r str {
-    request.mark.as_ref().and_then(|mark| mark.get(key)).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Was hookctl paused?
-pub(super) fn is_paused(request: &Request) -> bool {
-    request.mark.as_ref().is_some_and(|mark| mark.get("paused") == Some(&Value::Bool(true)))
-}
-
 /// What the call is about, in short.
 pub(super) fn what(event: &Event) -> String {
     event.what().map(journal::clean).unwrap_or_default()

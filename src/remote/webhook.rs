@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::reply::Reply;
-use super::{Dialect, Request, told};
+use super::{Dialect, Ending, Request, told};
 use crate::event::Event;
 use crate::rule::file::Remote;
 use crate::rule::template::{Name, TOLD, Template};
@@ -44,6 +44,9 @@ impl Dialect for Webhook {
 /// What a placeholder stands for: people read it, on whatever shows them notifications.
 fn value(request: &Request, name: &str) -> String {
     let event = &request.event;
+    let ending = |part: fn(&Ending) -> &String| {
+        request.note.ending().map(part).cloned().unwrap_or_default()
+    };
     let value = match name {
         "agent" => event.agent.into(),
         "event" => event.name.clone(),
@@ -51,10 +54,11 @@ fn value(request: &Request, name: &str) -> String {
         "cwd" => event.cwd.clone(),
         "tool" => event.tool.clone(),
         "what" => told::what(event),
-        "decision" => told::decision(request).into(),
+        "decision" => request.note.decision().into(),
         "time" => told::time(request.timestamp),
         "id" => request.id.clone(),
-        name => told::marked(request, name).into(),
+        "rule" => ending(|ending| &ending.rule),
+        _ => ending(|ending| &ending.reason),
     };
     text::visible(&value)
 }
@@ -63,7 +67,7 @@ fn value(request: &Request, name: &str) -> String {
 fn everything(request: &Request) -> Value {
     let values = TOLD.iter().map(|name| ((*name).to_string(), json!(value(request, name))));
     let mut out: Map<String, Value> = values.filter(|(_, value)| value != "").collect();
-    if told::is_paused(request) {
+    if request.note.ending().is_some_and(|ending| ending.paused) {
         out.insert("paused".into(), json!(true));
     }
     Value::Object(out)
