@@ -8,9 +8,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::dialect::bridge;
 use crate::journal;
 use crate::paths::Paths;
-use crate::remote::bridge::{self, Flags};
+use crate::remote::bridge::Flags;
 use crate::remote::told;
 use crate::stdin;
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::agent::{self, Agent, Output};
 use crate::config::Config;
+use crate::dialect::{Ending, Note, Request};
 use crate::effect::{self, Place};
 use crate::event::{Event, Kind, KindSet};
 use crate::flags::Options;
@@ -19,7 +20,6 @@ use crate::once;
 use crate::paths::{self, Paths};
 use crate::pause;
 use crate::payload;
-use crate::remote::{Ending, Note, Request};
 use crate::remote::told::Told;
 use crate::rule::Layer;
 use crate::rule::file::Remote;
@@ -177,8 +177,7 @@ fn told(event: &Event, judgement: &Judgement, config: &Config, world: &World<'_>
         Ending { verb: judgement.answer.verb, paused: world.paused, ..Ending::default() };
     if ending.verb.is_some() {
         ending.rule.clone_from(&judgement.rule);
-        ending.reason =
-            text::visible(&journal::clean(&judgement.answer.reason));
+        ending.reason = text::visible(&journal::clean(&judgement.answer.reason));
     }
     let bytes = world.stdin.to_vec();
     let request = Request::new(event.clone(), bytes, world.deadline, world.paths);

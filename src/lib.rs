@@ -9,6 +9,7 @@ pub mod act;
 pub mod agent;
 pub mod cli;
 pub mod config;
+pub mod dialect;
 pub mod dry;
 pub mod effect;
 pub mod engine;

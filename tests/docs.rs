@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use hookctl::agent::AGENTS;
 use hookctl::agent::claude::Claude;
 use hookctl::agent::{Agent as _, EventSpec};
+use hookctl::dialect::{self, DIALECTS, Takes};
 use hookctl::effect::program::{row, table};
 use hookctl::event::Kind;
 use hookctl::limits;
 use hookctl::rule::Layer;
 use hookctl::rule::case;
-use hookctl::rule::condition::{KEYS, Key, Sort, WHEN_KEYS, effect_words};
-use hookctl::rule::file::{self, REMOTE_KEYS, RULE_KEYS, TOP_KEYS};
+use hookctl::rule::condition::{self, KEYS, Sort, WHEN_KEYS, effect_words};
+use hookctl::rule::file::{self, RULE_KEYS, TOP_KEYS, remote};
 use hookctl::rule::template;
 use serde_json::{Value, json};
 
@@ -81,12 +82,12 @@ fn words(schema: &Value) -> BTreeSet<&str> {
     schema["enum"].as_array().expect("an enum").iter().filter_map(Value::as_str).collect()
 }
 
-fn described(keys: &[Key]) -> Vec<(&'static str, &'static str)> {
+fn described(keys: &[condition::Key]) -> Vec<(&'static str, &'static str)> {
     keys.iter().map(|key| (key.name, key.doc)).collect()
 }
 
 /// A key of conditions as a property of the schema.
-fn property(key: &Key) -> Value {
+fn property(key: &condition::Key) -> Value {
     let definition = match key.sort {
         Sort::Flag => return json!({ "description": key.doc, "type": "boolean" }),
         Sort::Names | Sort::Paths | Sort::Patterns => "strings",
@@ -99,27 +100,6 @@ fn property(key: &Key) -> Value {
     json!({ "description": key.doc, "allOf": [{ "$ref": place }] })
 }
 
-/// The schema's conditions are made from their entries.
-#[test]
-fn the_schema_has_the_conditions() {
-    let mut made = schema();
-    for (place, keys) in [("rule", KEYS), ("conditions", KEYS), ("when", WHEN_KEYS)] {
-        let properties = &mut made["definitions"][place]["properties"];
-        for key in keys {
-            properties[key.name] = property(key);
-        }
-    }
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        let text = serde_json::to_string_pretty(&made).expect("JSON") + "\n";
-        fs::write(root().join("config/schema.json"), text).expect("a writable file");
-    } else {
-        assert!(
-            made == schema(),
-            "config/schema.json is out of date: UPDATE_DOCS=1 cargo test --test docs"
-        );
-    }
-}
-
 #[test]
 fn the_schema_has_the_readers_keys_and_words() {
     let schema = schema();
@@ -129,7 +109,8 @@ fn the_schema_has_the_readers_keys_and_words() {
     same_keys(&definitions["rule"], RULE_KEYS.iter().chain(&conditions).collect());
     same_keys(&definitions["conditions"], conditions.iter().collect());
     same_keys(&definitions["when"], when.iter().collect());
-    same_keys(&definitions["remote"], REMOTE_KEYS.iter().collect());
+    let remote: Vec<_> = remote::keys().collect();
+    same_keys(&definitions["remote"], remote.iter().collect());
     same_keys(&definitions["test"], case::KEYS.iter().collect());
     let events: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain(["*"]).collect();
     assert_eq!(words(&definitions["event"]), events);
@@ -139,6 +120,41 @@ fn the_schema_has_the_readers_keys_and_words() {
     let keys: BTreeSet<&str> = entry.keys().map(String::as_str).collect();
     let own = row::KEYS.iter().copied().filter(|key| !row::SHIPPED.contains(key));
     assert_eq!(keys, own.collect());
+}
+
+/// What a protocol's own key takes, as the schema has it.
+fn schema_of(key: &dialect::Key) -> Value {
+    let mut out = json!({ "description": key.doc });
+    match key.takes {
+        Takes::Flag(_) => out["type"] = "boolean".into(),
+        Takes::Word(words) => out["enum"] = json!(words),
+        Takes::Path => out["type"] = "string".into(),
+        Takes::Form(_) => out["type"] = json!(["string", "object"]),
+    }
+    out
+}
+
+/// What the schema says of conditions, of protocols and of their own keys is made from their entries.
+#[test]
+fn the_schema_has_each_condition_and_dialect() {
+    let mut schema = schema();
+    for (place, keys) in [("rule", KEYS), ("conditions", KEYS), ("when", WHEN_KEYS)] {
+        let properties = &mut schema["definitions"][place]["properties"];
+        for key in keys {
+            properties[key.name] = property(key);
+        }
+    }
+    let place = &mut schema["definitions"]["remote"]["properties"];
+    place["dialect"]["enum"] = dialect::names().map(|(name, _)| name).collect();
+    for key in DIALECTS.iter().flat_map(|one| one.keys()) {
+        place[key.name] = schema_of(key);
+    }
+    let wanted = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(root().join("config/schema.json"), &wanted).expect("the schema can be written");
+    }
+    let same = read("config/schema.json") == wanted;
+    assert!(same, "config/schema.json is out of date: UPDATE_DOCS=1 cargo test --test docs");
 }
 
 /// Every `$ref` of the schema leads somewhere, and no definition is left over.
@@ -199,7 +215,7 @@ fn the_reference_of_rules_is_complete() {
     for (key, _) in TOP_KEYS {
         named("top key", key);
     }
-    for (key, _) in REMOTE_KEYS {
+    for (key, _) in remote::keys() {
         named("key of a server", key);
     }
     for (key, _) in case::KEYS {

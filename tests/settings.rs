@@ -225,7 +225,7 @@ fn settings_json() -> impl Strategy<Value = Json> {
 
 /// Every program whose work hookctl can do.
 fn programs() -> Vec<&'static Program> {
-    others::KNOWN.iter().filter(|known| known.dialect.is_some()).collect()
+    others::known().filter(|known| known.remote.is_some()).collect()
 }
 
 /// Installs in the place of all of them.
@@ -402,7 +402,7 @@ proptest! {
                     replace(&place, events);
                     let read = settings::read(&place.file).unwrap().unwrap();
                     let left = read.survey.foreign.iter().filter_map(|foreign| foreign.known);
-                    prop_assert!(left.into_iter().all(|known| known.dialect.is_none()));
+                    prop_assert!(left.into_iter().all(|known| known.remote.is_none()));
                     prop_assert!(!replace(&place, events).changed(), "twice is once");
                 }
                 false => {

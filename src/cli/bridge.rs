@@ -12,9 +12,9 @@ use super::install::{left_out, refuse, removed};
 use super::{Context, Exit, complain, human, print, scope};
 use crate::agent::{self, Agent};
 use crate::config::Config;
+use crate::dialect::bridge::{PACKAGE, agent_of};
 use crate::event::Kind;
 use crate::forward;
-use crate::rule::file::remote::Dialect;
 use crate::rule::file::server::Typed;
 use crate::settings::hooks::Wanted;
 use crate::settings::survey::{Foreign, Own, Role};
@@ -44,7 +44,7 @@ pub fn spelled(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         _ => return args,
     };
     let hook = format!("{}-hook", args[1].to_string_lossy());
-    if crate::remote::bridge::agent_of(&hook).is_some() {
+    if agent_of(&hook).is_some() {
         args.splice(1..3, [hook.into(), action.into()]);
     }
     args
@@ -96,9 +96,8 @@ fn enable(
     say(agent, args, "enable", file)?;
     for place in scope::places(context) {
         let Ok(Some(read)) = settings::read(&place.file) else { continue };
-        let is_package = |other: &&Foreign| {
-            other.known.is_some_and(|known| known.dialect == Some(Dialect::Bridge))
-        };
+        let is_package =
+            |other: &&Foreign| other.known.is_some_and(|known| known.name == PACKAGE.name);
         if let Some(other) = read.survey.foreign.iter().find(is_package) {
             complain(&format!(
                 "warning: {} has the hook of the npm package as well ({}): both would post every event \
@@ -126,7 +125,7 @@ fn told_already(context: &Context) -> Option<String> {
 /// The bridge that the guard tells of events.
 pub(super) fn told(config: &Config) -> Option<String> {
     let mut remotes = config.remotes().map(|(_, remote)| remote);
-    let bridge = remotes.find(|r| r.dialect == Dialect::Bridge && !r.events.is_empty());
+    let bridge = remotes.find(|r| r.dialect.keeps_files() && !r.events.is_empty());
     bridge.map(|remote| remote.name.clone())
 }
 
@@ -222,6 +221,6 @@ pub(super) fn enabled(context: &Context) -> Vec<(&'static str, forward::Options)
 
 fn flags(own: &Own) -> Option<(&'static str, forward::Options)> {
     let (hook, flags) = own.args.split_first()?;
-    let agent = crate::remote::bridge::agent_of(hook)?;
+    let agent = agent_of(hook)?;
     Some((agent, forward::Options::parse(flags.iter().map(OsString::from))))
 }

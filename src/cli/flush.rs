@@ -8,7 +8,6 @@ use crate::config::Config;
 use crate::remote::sender::{self, Report};
 use crate::remote::spool::Spool;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::Dialect;
 
 /// Sends it now, and says what came of it.
 ///
@@ -35,7 +34,7 @@ pub fn run(context: &Context, args: &FlushArgs) -> Result<Exit> {
     // What is in files is older than what waits, and may take its place there.
     let wanted = |remote: &&Remote| {
         let named = args.name.as_ref().is_none_or(|name| remote.name == *name);
-        named && remote.dialect == Dialect::Bridge
+        named && remote.dialect.keeps_files()
     };
     let mut reports = sender::drain(remotes().filter(wanted), &context.paths, &context.root);
     reports.extend(sender::flush(&context.paths, spools, true));

@@ -9,7 +9,7 @@ use crate::paths::Paths;
 use crate::settings;
 use crate::settings::beside::{self, server};
 use crate::settings::file::Target;
-use crate::settings::others::KNOWN;
+use crate::settings::others::known;
 use crate::settings::program::Roots;
 use crate::settings::record::Records;
 
@@ -43,7 +43,7 @@ pub(super) fn unserved(context: &Context, config: &Config, records: &Records) ->
         let Ok(target) = Target::find(&place.file) else { continue };
         let Some(record) = records.files.get(&target.record_key()) else { continue };
         let roots = Roots::of(&context.paths.home, &place.file);
-        for program in KNOWN.iter().filter(|program| server(config, program).is_none()) {
+        for program in known().filter(|program| server(config, program).is_none()) {
             let mut taken = record.taken.iter().filter(|taken| taken.program == program.name);
             if taken.any(|taken| !taken.is_gone(&roots)) {
                 let name = program.name;

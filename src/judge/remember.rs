@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 
 use super::servers::Wanted;
 use super::{Judge, NO_SESSION};
+use crate::dialect::{Reply, Request, time};
 use crate::engine::Match;
 use crate::journal::{self, By};
 use crate::remote::memory::{self, Call, Memory, Recall};
 use crate::remote::questions::{Doubt, HUMAN, Questions};
-use crate::remote::reply::Reply;
-use crate::remote::told::time;
-use crate::remote::{self, Asked, Request};
+use crate::remote::{self, Asked};
 use crate::verdict::Verb;
 
 /// Who answered at a server where a human is to.
@@ -203,7 +202,7 @@ impl Judge<'_> {
         }
         let lasts = reply.session || reply.recalled;
         let allows = self.event.kind.is_gate() && lasts && reply.verb == Some(Verb::Allow);
-        if !allows || !one.remote.guard {
+        if !allows || one.remote.dialect.believes(&one.remote.own) {
             return None;
         }
         if reply.recalled {

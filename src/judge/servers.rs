@@ -11,15 +11,15 @@ use serde_json::{Map, Value};
 
 use super::remember::{Heard, Who};
 use super::{Allowed, BLOCKED_ONCE, Judge, WOULD_ASK};
+use crate::dialect::{Reply, Request};
 use crate::engine::Match;
 use crate::event::Kind;
 use crate::journal::{self, By};
 use crate::paths::claude_settings;
 use crate::remote::memory::Recall;
-use crate::remote::reply::{Reply, fails_closed};
-use crate::remote::{self, Asked, Request};
+use crate::remote::reply::fails_closed;
+use crate::remote::{self, Asked};
 use crate::rule::file::Remote;
-use crate::rule::file::remote::Dialect;
 use crate::rule::{Action, Layer, Otherwise, Rule};
 use crate::verdict::Verb;
 use crate::watchdog;
@@ -174,7 +174,7 @@ impl<'a> Judge<'a> {
         for rule in matches.iter().filter(fired).map(|one| one.rule) {
             let named = |one: &Remote| rule.remote() == Some(&one.name);
             let mut remotes = self.config.remotes().map(|(_, one)| one);
-            if let Some(one) = remotes.find(|one| named(one) && remote::tells(one, self.event)) {
+            if let Some(one) = remotes.find(|one| named(one) && one.dialect.tells_of(self.event)) {
                 self.mark_told(&one.name);
             }
         }
@@ -185,10 +185,9 @@ impl<'a> Judge<'a> {
         let (config, kind, verb) = (self.config, self.event.kind, self.out.answer.verb);
         for (_, remote) in config.remotes() {
             let wants = remote.verdicts.is_empty() || remote.verdicts.contains(&verb);
-            // A call that goes ahead.
-            let starts =
-                remote.tool_start && kind == Kind::PreToolUse && !verb.is_some_and(Verb::stops);
-            let tells = remote::tells(remote, self.event) || starts;
+            let goes_ahead = kind == Kind::PreToolUse && !verb.is_some_and(Verb::stops);
+            let tells = remote.dialect.tells_of(self.event)
+                || goes_ahead && remote.dialect.tells_starts(&remote.own);
             if tells && remote.events.contains(kind) && wants {
                 self.mark_told(&remote.name);
             }
@@ -285,22 +284,25 @@ impl<'a> Judge<'a> {
         watchdog::waiting();
         let bytes = self.world.stdin.to_vec();
         let (deadline, paths) = (self.world.deadline, self.world.paths);
-        let twice = self.is_asked_by_cdev();
-        if twice {
-            self.note_once("cdev's own hooks ask about this call as well".into());
+        let beside = self.asked_beside();
+        if let Some(name) = beside {
+            self.note_once(format!("{name}'s own hooks ask about this call as well"));
         }
         let effects = remote::effects::told(self.analysis);
         let request = Request::new(self.event.clone(), bytes, deadline, paths);
-        Arc::new(Request { effects, twice, ..request })
+        Arc::new(Request { effects, twice: beside.is_some(), ..request })
     }
 
-    /// Is cdev's own hook in the agent's settings beside a server of ours that speaks its protocol?
-    fn is_asked_by_cdev(&self) -> bool {
-        let mut remotes = self.config.remotes();
-        let has_cdev = remotes.any(|(_, one)| one.dialect == Dialect::Cdev);
+    /// The protocol of a server whose own hooks, in the agent's settings, ask it about this call as well.
+    fn asked_beside(&self) -> Option<&'static str> {
+        if !self.event.kind.is_gate() {
+            return None;
+        }
         let (home, place) = (&self.world.paths.home, self.world.place);
-        let files = || claude_settings(home, Path::new(&place.cwd), Path::new(&place.project));
-        has_cdev && self.event.kind.is_gate() && remote::cdev::is_registered(&files())
+        let files = claude_settings(home, Path::new(&place.cwd), Path::new(&place.project));
+        let dialects = self.config.remotes().map(|(_, one)| one.dialect);
+        let beside = dialects.filter(|dialect| dialect.is_asked_beside(&files));
+        beside.map(|dialect| dialect.name()).next()
     }
 
     /// Notes who would be asked, where nobody is.
@@ -388,10 +390,7 @@ impl<'a> Judge<'a> {
         }
         let server = rule.remote().unwrap_or_default();
         let mut remotes = self.config.remotes().filter(|(_, one)| one.name == server);
-        let what = match remotes.next() {
-            Some((_, one)) if one.dialect == Dialect::Cdev => "cdev",
-            _ => "Server",
-        };
+        let what = remotes.next().map_or("Server", |(_, one)| one.dialect.title());
         self.otherwise(
             rule,
             match forwarded {

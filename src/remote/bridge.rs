@@ -1,7 +1,5 @@
-//! The event bridge of agent-hooks: every event as the agent sent it to a listener on this machine, and
-//! into a file where none takes it. Nothing comes back.
-//!
-//! Only the sender speaks it: no agent waits for a listener, nor for a file.
+//! What bridges are sent, and the files for what their listener does not take. Only the sender does that: no
+//! agent waits for a listener, nor for a file.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::breaker::{Breaker, State, now};
-use super::reply::Reply;
 use super::secret::Credentials;
 use super::sender::Report;
 use super::spool::Message;
-use super::{Dialect, Request, at_home, http, privacy, told};
+use super::{at_home, http, page, privacy};
+use crate::dialect::bridge::json::Json;
+use crate::dialect::bridge::{Bridge, DIR, PORT, ROUTES, Route, route};
+use crate::dialect::{Request, Setting, Settings, time};
 use crate::env;
-use crate::event::Event;
 use crate::paths::Paths;
 use crate::payload;
 use crate::redact;
@@ -24,70 +23,18 @@ use crate::rule::file::Remote;
 use crate::rule::file::remote::{Send, Url};
 
 use self::files::{Files, Place};
-use self::json::Json;
 
-mod cline;
 mod files;
-mod json;
 
 /// So many characters of what is no event stand in a file's error, as the bridge's own hooks write it.
 const PREVIEW: usize = 200;
 
-/// Where the events of one agent go.
-struct Route {
-    agent: &'static str,
-    /// What the listener calls them, which is what their files are called after.
-    name: &'static str,
-    /// Where these are below the home directory.
-    dir: &'static str,
-}
-
-const ROUTES: &[Route] = &[
-    Route { agent: "claude", name: "claude-hook", dir: ".a24z/hooks" },
-    Route { agent: "cline", name: "cline-hook", dir: ".cline/hook-events" },
-    Route { agent: "gemini", name: "gemini-hook", dir: ".a24z/hooks" },
-    Route { agent: "opencode", name: "opencode-hook", dir: ".a24z/hooks" },
-    Route { agent: "droid", name: "droid-hook", dir: ".a24z/hooks" },
-];
 /// Where the listener goes when its own port is taken.
 const PORTS: std::ops::RangeInclusive<u16> = 3044..=3053;
 /// How long one of those may take to say that it is there, and all of them.
 const HEALTH: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 /// How long the files are waited for.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-pub(super) struct Bridge;
-
-impl Dialect for Bridge {
-    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
-        // Of one agent the listener wants more than that sends.
-        let native = (request.event.agent == "cline").then(|| cline::native(&request.bytes));
-        native.flatten().unwrap_or_else(|| request.bytes.clone())
-    }
-
-    fn read(&self, _: &Remote, _: &Event, _: &str) -> Result<Reply, String> {
-        Ok(Reply::default())
-    }
-
-    fn is_own(&self) -> bool {
-        true
-    }
-}
-
-/// Of an agent that the listener knows nothing of, its events are of the first.
-fn route(agent: &str) -> &'static Route {
-    ROUTES.iter().find(|route| route.agent == agent).unwrap_or(&ROUTES[0])
-}
-
-/// The agent whose hook has that name: `claude-hook`.
-pub fn agent_of(hook: &str) -> Option<&'static str> {
-    ROUTES.iter().find(|route| route.name == hook).map(|route| route.agent)
-}
-
-/// That agent, where the listener knows it.
-pub(super) fn known(agent: &str) -> Option<&'static str> {
-    Some(route(agent).agent).filter(|known| *known == agent)
-}
 
 /// What the command line of a bridge's own hook says: no config names that bridge.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,7 +48,14 @@ pub struct Flags {
 impl Flags {
     /// The bridge that they mean, by a name that no config can give.
     pub fn remote(&self, agent: &str) -> Remote {
-        Remote::bridge(&format!("@{}", route(agent).name), self.port, self.dir.clone())
+        let urls = vec![Url::here(self.port.unwrap_or(PORT), "")];
+        let mut own = Settings::default();
+        if let Some(dir) = &self.dir {
+            own.set(&DIR, Setting::Path(dir.clone()));
+        }
+        let new = Remote::new(&format!("@{}", route(agent).name), &Bridge);
+        // Without a port it may have moved on from its own.
+        Remote { urls, search: self.port.is_none(), own, ..new }
     }
 }
 
@@ -112,11 +66,6 @@ pub struct Fault {
     pub context: String,
     /// Why.
     pub message: String,
-}
-
-/// Where the events of that agent go, which is the route where the address names no path.
-pub(super) fn address(url: &Url, agent: &str) -> Url {
-    url.clone().or_path(&format!("/{}", route(agent).name))
 }
 
 /// Why the listener did not take an event, in the words of its own hooks.
@@ -168,11 +117,11 @@ impl Failed {
 fn post(remote: &Remote, request: &Request, body: &[u8]) -> Result<(), Failed> {
     let credentials = Credentials::of(remote, request, request.deadline).map_err(Failed::new)?;
     let to = |url: &Url| {
-        let url = address(url, request.event.agent);
+        let url = &page(remote, url, request.event.agent);
         let left = request.deadline.saturating_duration_since(Instant::now());
         let timeout = remote.timeout.min(left);
-        let answer = http::send(remote, &request.home, &url, &credentials, Some(body), timeout);
-        let answer = answer.map_err(|failure| Failed::of(&failure.cause, &url))?;
+        let answer = http::send(remote, &request.home, url, &credentials, Some(body), timeout);
+        let answer = answer.map_err(|failure| Failed::of(&failure.cause, url))?;
         let says = || answer.body.as_ref().is_ok_and(|body| is_json(body));
         match answer.status {
             // Who did not say where it is does not mean whatever is there.
@@ -286,7 +235,7 @@ fn keep(
             Json::Object(vec![("\"__hook_raw\"".into(), Json::text(&message.body))])
         }
     };
-    event.set("__hook_timestamp", Json::text(&told::time(message.time)));
+    event.set("__hook_timestamp", Json::text(&time(message.time)));
     event.set("__hook_received", Json::Scalar(message.time.to_string()));
     let mut events = match files.events()? {
         Some(events) => events,
@@ -309,7 +258,7 @@ fn error(context: &str, message: &str, code: Option<&str>, about: Option<Value>)
     if let Some(code) = code {
         error["code"] = code.into();
     }
-    let mut entry = json!({ "timestamp": told::time(now), "context": context, "error": error });
+    let mut entry = json!({ "timestamp": time(now), "context": context, "error": error });
     if let Some(about) = about {
         entry["additionalData"] = about;
     }
@@ -319,7 +268,7 @@ fn error(context: &str, message: &str, code: Option<&str>, about: Option<Value>)
 
 /// Where the files may be. Never in a project, nor where others could read them.
 fn places(remote: &Remote, home: &Path, root: &Path, route: &Route) -> Vec<Place> {
-    if let Some(dir) = &remote.dir {
+    if let Some(dir) = remote.own.path(&DIR) {
         return vec![Place { dir: at_home(dir, home), shared: false }];
     }
     let mut out = vec![Place { dir: home.join(route.dir), shared: false }];

@@ -12,10 +12,10 @@ use ureq::http;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _};
 
+use super::at_home;
 use super::secret::Credentials;
 use super::transport::Failure;
 use super::wire::{Dial, Local, Sent};
-use super::{at_home, dialect};
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Url;
 
@@ -61,7 +61,7 @@ pub fn send(
     let socket = remote.socket.as_ref().map(|path| at_home(path, home));
     // Never the environment's. This machine is reached without one.
     let proxy = remote.proxy.as_deref().filter(|_| !url.loopback && socket.is_none());
-    let connect = dialect(remote.dialect).connect();
+    let connect = remote.dialect.connect();
     let failed = |error| {
         let sent = sent.last().is_some();
         let time = connect.filter(|_| !sent).unwrap_or(timeout).min(timeout);
@@ -71,13 +71,13 @@ pub fn send(
         }
         failure
     };
-    let own = dialect(remote.dialect).is_own() && (url.loopback || socket.is_some());
+    let own = remote.dialect.is_own() && (url.loopback || socket.is_some());
     let until = Instant::now() + timeout;
     let dial = Dial { until, connect, socket, own, sent: Arc::clone(&sent) };
     let agent = agent(remote, home, proxy, dial, timeout)?;
     let mut request = http::Request::builder().uri(&url.text);
     if body.is_some() {
-        let kind = dialect(remote.dialect).content_type(remote);
+        let kind = remote.dialect.content_type(&remote.own);
         request = request.method("POST").header("Content-Type", kind);
     }
     for (name, value) in credentials.headers(body.unwrap_or_default()) {

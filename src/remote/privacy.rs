@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::{Note, Request};
+use crate::dialect::{self, Note, Request};
 use crate::event::Event;
 use crate::files;
 use crate::payload;
@@ -324,7 +324,7 @@ fn salt(path: &Path) -> String {
 }
 
 fn random() -> String {
-    (0..4).map(|_| format!("{:016x}", super::random())).collect()
+    (0..4).map(|_| format!("{:016x}", dialect::random())).collect()
 }
 
 #[cfg(test)]

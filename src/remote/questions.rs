@@ -11,7 +11,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::breaker::now;
-use super::{memory, random};
+use super::memory;
+use crate::dialect::random;
 use crate::event::Event;
 use crate::files;
 use crate::rule::file::Remote;

@@ -1,43 +1,11 @@
-//! What a server said, whatever it speaks, and what that amounts to for the event.
-
-use serde_json::{Map, Value};
+//! What an answer amounts to for the event, whatever the server speaks.
 
 use crate::agent;
+use crate::dialect::Reply;
 use crate::event::{Event, Kind};
 use crate::rule::file::Remote;
 use crate::rule::file::remote::Amounts;
 use crate::verdict::Verb;
-
-/// A server's answer.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reply {
-    /// Its decision, none where it has nothing to say.
-    pub verb: Option<Verb>,
-    /// Its allow is a real one, not just the absence of an objection.
-    pub explicit: bool,
-    /// What it is remembered by, where it holds for the session.
-    pub remembered: Option<String>,
-    /// It holds for the rest of the session, as far as a human gave it.
-    pub session: bool,
-    /// The server says that it comes from its memory.
-    pub recalled: bool,
-    /// Nobody was asked, and why: the session's mode lets all calls pass.
-    pub passed_over: bool,
-    /// Why.
-    pub reason: String,
-    /// The complete new input of the tool.
-    pub input: Option<Map<String, Value>>,
-    /// The complete new result of the tool.
-    pub response: Option<Value>,
-    /// Texts for the model.
-    pub context: Vec<String>,
-    /// Texts for the human.
-    pub notice: Vec<String>,
-    /// `suppressOutput`
-    pub suppress: bool,
-    /// What the journal should know.
-    pub notes: Vec<String>,
-}
 
 impl Reply {
     /// What the answer amounts to for this event: the settings of the server, and what the event can

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::reply::Reply;
+use crate::dialect::Reply;
 use crate::event::Event;
 use crate::redact::MASK;
 use crate::rule::file::remote::Send;

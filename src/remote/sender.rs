@@ -16,15 +16,16 @@ use super::breaker::{Breaker, State};
 use super::bridge::Flags;
 use super::spool::{Message, Spool};
 use super::transport::{Call, Failure};
-use super::{Request, bridge, first, read};
+use super::{bridge, first, read};
 use crate::agent;
 use crate::config::Config;
+use crate::dialect::Request;
+use crate::dialect::bridge::known;
 use crate::event::{Event, Kind};
 use crate::journal;
 use crate::paths::Paths;
 use crate::rule::Layer;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::Dialect;
 
 /// How long a human's sender waits for one that is at work already.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -221,7 +222,7 @@ impl<'a> Run<'a> {
             let gone = || format!("there is no [remote.{name}]; to give them up, delete {dir}");
             return Err(config.broken.first().map_or_else(gone, |(_, why)| why.clone()));
         };
-        if remote.dialect == Dialect::Bridge {
+        if remote.dialect.keeps_files() {
             let request = request(message, remote, self.paths);
             return match bridge::deliver(message, &request, remote, self.paths, self.human) {
                 Ok(sent) => {
@@ -331,7 +332,7 @@ fn remove(path: &Path) -> Result<(), String> {
 fn request(message: &Message, remote: &Remote, paths: &Paths) -> Request {
     let whose = agent::by_id(&message.agent).unwrap_or(agent::AGENTS[0]).id();
     let event = Event {
-        agent: bridge::known(&message.agent).unwrap_or(whose),
+        agent: known(&message.agent).unwrap_or(whose),
         kind: Kind::from_name(&message.event),
         name: message.event.clone(),
         tool: String::new(),

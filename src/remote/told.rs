@@ -11,8 +11,9 @@ use serde_json::{Map, Value};
 use super::breaker::Breaker;
 use super::bridge::{Fault, Flags};
 use super::spool::{Message, Spool};
-use super::{Request, first, key, privacy, sender};
+use super::{first, key, privacy, sender};
 use crate::config::Config;
+use crate::dialect::Request;
 use crate::event::{Event, Kind};
 use crate::journal;
 use crate::once::{self, Claim};
@@ -20,7 +21,6 @@ use crate::paths::{self, Paths};
 use crate::payload;
 use crate::rule::Layer;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::Dialect;
 use crate::stdin::{End, Input};
 
 /// How long the second registration of hookctl waits for the first to have told the servers.
@@ -61,7 +61,7 @@ impl Told {
         let config = Config::load(paths, &root, kind);
         let wanted = |remote: &Remote| {
             let events = remote.events;
-            remote.dialect == Dialect::Bridge
+            remote.dialect.keeps_files()
                 && remote.verdicts.is_empty()
                 && kind.map_or(!events.is_empty(), |kind| events.contains(kind))
         };
@@ -97,7 +97,7 @@ impl Told {
                 continue;
             }
             let mut spool = Spool::of(&self.paths.spool(), *layer, &remote.name, &self.root);
-            let bridge = remote.dialect == Dialect::Bridge;
+            let bridge = remote.dialect.keeps_files();
             if bridge {
                 spool = spool.for_events();
             }
@@ -245,15 +245,4 @@ fn fault(input: &Input) -> Option<Fault> {
         }
         End::Closed => None,
     }
-}
-
-/// What the call is about, in short.
-pub(super) fn what(event: &Event) -> String {
-    event.what().map(journal::clean).unwrap_or_default()
-}
-
-/// Milliseconds since 1970 as people and most programs read it.
-pub fn time(timestamp: u64) -> String {
-    let time = jiff::Timestamp::from_millisecond(timestamp as i64).unwrap_or_default();
-    format!("{time:.3}")
 }

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::http::{self, Answer};
 use super::secret::Credentials;
-use super::{Request, address, dialect};
+use super::{Request, address};
+use crate::dialect::Dialect;
 use crate::rule::file::Remote;
-use crate::rule::file::remote::{Dialect, Url};
+use crate::rule::file::remote::Url;
 use crate::verdict::Verb;
 
 /// Why an attempt, or all of them, came to nothing.
@@ -78,7 +79,7 @@ impl Call<'_> {
             Some(body) => body.to_vec(),
             None => super::body(self.request, self.remote),
         };
-        let dialect = dialect(self.remote.dialect);
+        let dialect = self.remote.dialect;
         if body.len() > dialect.largest() {
             let why = format!("the event is larger than {} KB", dialect.largest() / 1000);
             return Err(Failure::new(why, false, false));
@@ -184,9 +185,9 @@ pub fn test(
 }
 
 /// Which statuses are an answer, and which are worth another attempt.
-pub fn judge_status(name: Dialect, answer: &Answer) -> Result<String, Failure> {
+pub fn judge_status(dialect: &dyn Dialect, answer: &Answer) -> Result<String, Failure> {
     let status = answer.status;
-    let hint = dialect(name).hint(status);
+    let hint = dialect.hint(status);
     let cause = match hint {
         Some(hint) => format!("HTTP {status} ({hint})"),
         None => format!("HTTP {status}"),
@@ -230,7 +231,7 @@ mod tests {
     fn s1_24_s1_25_which_statuses_are_tried_again() {
         let of = |status| {
             judge_status(
-                Dialect::HooksServer,
+                crate::dialect::usual(),
                 &Answer {
                     status,
                     after: Duration::ZERO,

@@ -20,7 +20,7 @@ pub mod remote;
 pub mod server;
 mod tables;
 
-pub use self::remote::{REMOTE_KEYS, Remote};
+pub use self::remote::Remote;
 pub use self::tables::{Autopilot, JournalConfig, Override};
 
 use self::check::{check_regexes, check_rule, check_scripts};

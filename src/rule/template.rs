@@ -85,11 +85,6 @@ impl Written for Pieces {
 pub const NAMES: &[&str] =
     &["path", "command", "tool", "host", "run.output", "error", "input.FIELD"];
 
-/// The placeholders of what a webhook is sent, which has these only.
-pub const TOLD: &[&str] = &[
-    "agent", "event", "session", "cwd", "tool", "what", "decision", "rule", "reason", "time", "id",
-];
-
 /// The seeds' variables that work in every text and script too.
 pub const VARIABLES: &[&str] =
     &["$ARGUMENTS", "$PROMPT", "$TRANSCRIPT_PATH", "$CLAUDE_PROJECT_DIR"];
@@ -483,6 +478,7 @@ mod tests {
             assert!(Template::parse(broken).is_err(), "{broken}");
         }
         assert_eq!(fill("awk {print|\"sort\"} {path x}"), "awk {print|\"sort\"} {path x}");
+        const TOLD: &[&str] = &["what", "decision"];
         let told = Template::of("{what|s/</&lt;/g} $PROMPT {{what}", TOLD).unwrap();
         let filled = told.fill(&|name| (*name == Name::Own("what")).then(|| "<a>".into()));
         assert_eq!(filled, "&lt;a> $PROMPT {what}");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::file::Target;
-use super::others::{KNOWN, Program};
+use super::others::{Program, known};
 use crate::config::{Config, Source};
 use crate::paths;
 use crate::rule::file::Remote;
@@ -76,12 +76,13 @@ pub struct Conflict {
 
 /// The programs whose work a server in the config does.
 pub fn served(config: &Config) -> Vec<&'static Program> {
-    KNOWN.iter().filter(|program| server(config, program).is_some()).collect()
+    known().filter(|program| server(config, program).is_some()).collect()
 }
 
 /// The server that does a program's work, and the file that names it.
 pub fn server(config: &Config, program: &Program) -> Option<(String, String)> {
-    let is_it = |remote: &&Remote| Some(remote.dialect) == program.dialect;
+    let is_it =
+        |remote: &&Remote| remote.dialect.rival().is_some_and(|rival| rival.name == program.name);
     let remote = config.remotes().map(|(_, remote)| remote).find(is_it)?;
     let has = |source: &&Source| source.file.remotes.iter().any(|one| std::ptr::eq(one, remote));
     let source = config.sources.iter().find(has)?;
@@ -192,9 +193,9 @@ impl Found {
 
     /// That it is there, and what would let hookctl take its place.
     pub fn note(&self, config: &Path, install: &str) -> String {
-        let instead = match self.program.dialect {
-            Some(_) if self.place.is_ours_to_edit() => {
-                let remote = self.program.remote.trim_end().replace('\n', "\n    ");
+        let instead = match self.program.remote {
+            Some(remote) if self.place.is_ours_to_edit() => {
+                let remote = remote.trim_end().replace('\n', "\n    ");
                 format!(
                     "To let hookctl do its work instead, write into {}\n    {remote}\nand run \
                      `{install} --replace`.",

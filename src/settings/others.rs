@@ -11,64 +11,25 @@ use super::edit::{Doc, Path};
 use super::hooks::{self, Change};
 use super::program::{self, Lead, Roots};
 use super::survey::{self, survey};
+use crate::dialect::DIALECTS;
+pub use crate::dialect::Rival as Program;
 use crate::event::Kind;
 use crate::json::{Fault, Node};
-use crate::remote::cdev;
-use crate::rule::file::remote::Dialect;
 
-/// A hook program of somebody else.
-#[derive(Debug)]
-pub struct Program {
-    /// Its name.
-    pub name: &'static str,
-    /// What a server of ours speaks that takes its place; none = its entries are only reported.
-    pub dialect: Option<Dialect>,
-    /// That server in hookctl's config.
-    pub remote: &'static str,
-    /// What comes of both at once.
-    pub twice: &'static str,
-    /// Its commands contain one of these.
-    marks: &'static [&'static str],
-    /// Those with this, before a call, are of a version that asked nobody.
-    told: Option<&'static str>,
-    /// It calls whole groups its own: those with this key, and those with a command of its own.
-    /// When it goes, they go with all that is in them.
-    group_key: Option<&'static str>,
-}
+/// The judge of policies, which no server of ours is.
+static CUPCAKE: Program = Program {
+    name: "cupcake",
+    remote: None,
+    twice: "both judge, and the stricter answer counts",
+    marks: &["cupcake eval"],
+    told: None,
+    group_key: None,
+};
 
 /// All that are known.
-pub const KNOWN: &[Program] = &[
-    Program {
-        name: "cdev",
-        dialect: Some(Dialect::Cdev),
-        remote: "[remote.phone]\n\
-                 url = \"http://127.0.0.1:16180\"\n\
-                 dialect = \"cdev\"\n\
-                 events = [\"PreToolUse\", \"SessionStart\", \"Notification\", \"PostToolUse\"]\n",
-        twice: "the phone would be asked twice about every call",
-        marks: &[cdev::HOOKS],
-        told: Some("tool-start"),
-        group_key: Some(cdev::GROUP),
-    },
-    Program {
-        name: "agent-hooks",
-        dialect: Some(Dialect::Bridge),
-        remote: "[remote.bridge]\ndialect = \"bridge\"\nevents = \"*\"\n",
-        twice: "every event would be posted twice",
-        marks: &["agent-hooks", "claude-hook.cjs"],
-        told: None,
-        group_key: None,
-    },
-    Program {
-        name: "cupcake",
-        dialect: None,
-        remote: "",
-        twice: "both judge, and the stricter answer counts",
-        marks: &["cupcake eval"],
-        told: None,
-        group_key: None,
-    },
-];
+pub fn known() -> impl Iterator<Item = &'static Program> {
+    DIALECTS.iter().filter_map(|one| one.rival()).chain([&CUPCAKE])
+}
 
 impl Program {
     /// Is that entry of a version that asked nobody?
@@ -85,14 +46,14 @@ impl Program {
 /// The program that a command is of; ours is nobody else's, whatever its arguments say.
 pub(super) fn of(command: &str) -> Option<&'static Program> {
     let ours = survey::program(command).is_some();
-    KNOWN.iter().find(|known| !ours && known.runs(command))
+    known().find(|known| !ours && known.runs(command))
 }
 
 /// The program that takes this whole group along when it goes.
 pub(super) fn owner(group: &Node) -> Option<&'static Program> {
     let entries = group.get("hooks").and_then(|(_, node)| node.items()).unwrap_or_default();
     let commands = || entries.iter().filter_map(|entry| entry.get("command")?.1.str());
-    KNOWN.iter().find(|known| {
+    known().find(|known| {
         known.group_key.is_some_and(|key| {
             group.get(key).is_some() || commands().any(|command| known.runs(command))
         })
@@ -101,7 +62,7 @@ pub(super) fn owner(group: &Node) -> Option<&'static Program> {
 
 /// The program that would take an entry with this command for its own, and its group along.
 pub fn claims(command: &str) -> Option<&'static Program> {
-    KNOWN.iter().find(|known| known.group_key.is_some() && known.runs(command))
+    known().find(|known| known.group_key.is_some() && known.runs(command))
 }
 
 /// What was taken out of a file, and where it stood.
@@ -187,7 +148,7 @@ fn line(entry: &Value) -> Option<String> {
 
 /// What the commands of that program contain.
 fn marks(name: &str) -> &'static [&'static str] {
-    KNOWN.iter().find(|known| known.name == name).map_or(&[], |known| known.marks)
+    known().find(|known| known.name == name).map_or(&[], |known| known.marks)
 }
 
 /// Takes out every entry of these programs that the client sees, and what becomes empty by it.
@@ -359,7 +320,7 @@ mod tests {
         {
             let mut doc = Doc::new(&all).unwrap();
             let roots = Roots { home: "/h".into(), project: "/p".into() };
-            let taken = take_out(&mut doc, &[&KNOWN[1]], &roots).unwrap();
+            let taken = take_out(&mut doc, &[&crate::dialect::bridge::PACKAGE], &roots).unwrap();
             assert_eq!(doc.text(), "{}");
             let now: Vec<Value> = there.iter().copied().map(entry).collect();
             let doc = Doc::new(&json!({"hooks": {"Stop": now}}).to_string()).unwrap();

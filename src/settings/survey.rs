@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::edit::{Doc, Path};
 use super::hooks::PROGRAM;
 use super::others::{self, Program};
+use crate::dialect::bridge::agent_of;
 use crate::event::Kind;
 use crate::flags::Options;
 use crate::json::{Fault, Node};
-use crate::remote::bridge::agent_of;
 use crate::rule::file::server::Typed;
 
 /// The events whose invalid entries cost the client the whole file.

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::cli::{Context, ping, visible};
-use crate::remote::{self, Request, transport};
+use crate::dialect::Request;
+use crate::remote::{self, transport};
 use crate::rule::file::Remote;
 
 /// When all of them must have answered.

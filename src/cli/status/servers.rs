@@ -9,7 +9,6 @@ use crate::config::Config;
 use crate::remote::breaker::Breaker;
 use crate::remote::{is_asked_at_once, spool};
 use crate::rule::file::Remote;
-use crate::rule::file::remote::Dialect;
 
 /// A server; the keys are stable.
 #[derive(Debug, Serialize)]
@@ -97,10 +96,8 @@ pub(super) fn doubts(config: &Config) -> Vec<String> {
     });
     let faults = faults
         .map(|(s, fault)| visible(&fault.line(&flat(&s.path.display().to_string()), &s.text)));
-    let logs = config.remotes().filter(|(_, remote)| remote.dialect == Dialect::Opa);
-    let logs = logs.map(|(_, remote)| {
-        let name = &remote.name;
-        format!("[remote.{name}]: OPA's decision logs, where they are on, hold all that it is sent")
+    let logs = config.remotes().filter_map(|(_, remote)| {
+        Some(format!("[remote.{}]: {}", remote.name, remote.dialect.doubt()?))
     });
     faults.chain(logs).collect()
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::json::Json;
+use crate::dialect::bridge::json::Json;
 use crate::files::{self, Refusal};
 
 /// How much of what was not sent is kept, in bytes.

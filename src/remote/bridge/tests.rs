@@ -104,7 +104,8 @@ fn s3_13_files_are_called_after_the_route_of_the_agent() {
         ("http://localhost:3043/", "http://localhost:3043/claude-hook"),
         ("http://localhost:3043/own", "http://localhost:3043/own"),
     ] {
-        assert_eq!(address(&url(text), "claude").text, wanted);
+        let bridge = Flags::default().remote("claude");
+        assert_eq!(page(&bridge, &url(text), "claude").text, wanted);
     }
 }
 

@@ -6,7 +6,6 @@
 use crate::effect::program::table::{self, Class, Program, Role, Special};
 use crate::effect::{Analysis, Arg, Place, Word};
 use crate::event::Event;
-use crate::remote::cdev::is_compound;
 use serde_json::Value;
 
 /// Sub-commands behind which anything is run: a program, a script, what a package brings.
@@ -228,6 +227,11 @@ fn files(tool: &str, path: &str) -> Vec<Pattern> {
     kind.into_iter().chain(above).map(Pattern::new).collect()
 }
 
+/// May there be more than one command in it? Quoted or not: who remembers it does not know either.
+fn is_compound(command: &str) -> bool {
+    command.contains([';', '&', '|', '`', '<', '>', '\n']) || command.contains("$(")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,5 +339,17 @@ mod tests {
         let outside = json!({ "command": "npm test", "dangerouslyDisableSandbox": true });
         assert!(all("Bash", outside).is_empty());
         assert!(all("Write", json!({ "content": "x" })).is_empty());
+    }
+
+    #[test]
+    fn s0_20_a_compound_command_has_more_than_one_command() {
+        for command in
+            ["a; b", "a && b", "a|b", "a `b`", "a $(b)", "a <(b)", "a > b", "a\nb", "a 2>&1"]
+        {
+            assert!(is_compound(command), "{command}");
+        }
+        for command in ["npm test", "echo $HOME", "git log --format='%H (%s)'"] {
+            assert!(!is_compound(command), "{command}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
+use crate::dialect::Reply;
 use crate::event::Kind;
 use crate::paths::Paths;
-use crate::remote::reply::Reply;
 use crate::remote::restore::restore;
 use crate::rule::file::Remote;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// A server that is shown so much.
 fn server(send: Send) -> Remote {
-    Remote { send, ..Remote::bridge("x", None, None) }
+    Remote { send, ..Remote::new("x", crate::dialect::usual()) }
 }
 
 const ALL: [Send; 3] = [Send::Full, Send::Summary, Send::Hash];

@@ -5,30 +5,29 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
+use crate::dialect::{self, Dialect, Key, Setting, Settings, Takes};
 use crate::event::KindSet;
 use crate::limits;
-use crate::rule::reader::{Reader, json};
+use crate::rule::reader::Reader;
 use crate::verdict::Verb;
 
 mod check;
-mod dialect;
+mod form;
 mod header;
 mod place;
 mod url;
 
 use self::header::read_header;
 
-pub use self::dialect::{Defaults, Dialect};
 pub use self::header::variables;
 use self::place::{command, path};
 pub use self::url::Url;
 
-/// The keys of `[remote.NAME]`, and what each means.
-pub const REMOTE_KEYS: &[(&str, &str)] = &[
+/// The keys of any `[remote.NAME]`, and what each means.
+const SHARED: &[(&str, &str)] = &[
     ("url", "where it is; of a list (up to 10) the next is asked when one fails"),
     ("dialect", "what it speaks"),
     ("events", "ask it about all of these events, or tell it of them, whatever the rules say"),
@@ -43,7 +42,6 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
         "send",
         "how much of an event leaves: full, summary or hash; what looks like a secret never does",
     ),
-    ("strict_data", "true = send the fields of the protocol and no others"),
     ("headers", "further request headers; $VAR stands for a variable of allow_vars"),
     ("allow_vars", "the environment variables that headers may name"),
     ("token_env", "the environment variable that holds its bearer token"),
@@ -63,19 +61,14 @@ pub const REMOTE_KEYS: &[(&str, &str)] = &[
     ),
     ("audit", "true = it is told of events that a local rule denied"),
     ("verdicts", "webhook, otlp, bridge: of `events`, tell it only of those that ended so"),
-    ("body", "webhook: what is sent; a text, or a table that becomes JSON"),
-    ("dir", "bridge: the directory of the files for what its listener does not take"),
-    ("input", "opa: what the policy gets as input: event, or raw"),
-    ("undefined", "opa: what a policy without an answer is: no_opinion, deny or fail"),
-    ("show_decision_id", "opa: true = a reason ends with the decision's id"),
-    ("text_as_context", "claude-http: true = an answer that is plain text is told to the model"),
-    ("merge_input", "claude-http: true = a changed input needs only what changes"),
-    ("tool_start", "cdev: true = it is also told of each call that goes ahead"),
-    ("guard", "cdev: false = an allow for the session is believed, whoever gave it"),
 ];
 
-/// The port of a bridge.
-const BRIDGE: u16 = 3043;
+/// The keys of `[remote.NAME]`, and what each means: those of any server, and each protocol's own.
+pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let own = dialect::DIALECTS.iter().flat_map(|one| one.keys());
+    SHARED.iter().copied().chain(own.map(|key| (key.name, key.doc)))
+}
+
 /// How long an answer for the session holds, in seconds, and how long it may.
 const REMEMBER: u64 = 3_600;
 const LONGEST_REMEMBERED: u64 = 86_400;
@@ -115,18 +108,6 @@ pub enum Send {
     Hash,
 }
 
-/// What a policy that has no answer is taken for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Undefined {
-    /// Nothing to say.
-    #[default]
-    NoOpinion,
-    /// A no.
-    Deny,
-    /// A failure of the server.
-    Fail,
-}
-
 /// A server that can be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
@@ -135,7 +116,9 @@ pub struct Remote {
     /// Where it is, in the order in which it is tried.
     pub urls: Vec<Url>,
     /// What it speaks.
-    pub dialect: Dialect,
+    pub dialect: &'static dyn Dialect,
+    /// What its file says of the protocol's own keys.
+    pub own: Settings,
     /// The events that it is asked about, whatever the rules say.
     pub events: KindSet,
     /// How long one attempt may take.
@@ -152,8 +135,6 @@ pub struct Remote {
     pub on_allow: Amounts,
     /// What its changed input amounts to.
     pub on_modify: Amounts,
-    /// Send the protocol's fields only.
-    pub strict: bool,
     /// Further headers, variables not yet filled in.
     pub headers: Vec<(String, String)>,
     /// The variables that they may name.
@@ -180,36 +161,19 @@ pub struct Remote {
     pub send: Send,
     /// Of `events`, it is told of those that ended so (None = no rule spoke); empty = of all.
     pub verdicts: Vec<Option<Verb>>,
-    /// What a webhook sends, placeholders not yet filled in.
-    pub body: Option<Value>,
-    /// Where a bridge's files are.
-    pub dir: Option<PathBuf>,
-    /// Nobody said at which port a bridge listens: it may have moved on from its own.
+    /// Nobody said where it is: it may have moved on from its own port.
     pub search: bool,
-    /// A policy gets the agent's own payload as its input.
-    pub raw_input: bool,
-    /// What a policy without an answer is taken for.
-    pub undefined: Undefined,
-    /// A policy's reason ends with the decision's id.
-    pub show_decision_id: bool,
-    /// Plain text in an answer is told to the model.
-    pub text_as_context: bool,
-    /// A changed input holds only what changes.
-    pub merge_input: bool,
-    /// It is told of each call that goes ahead, beside being asked.
-    pub tool_start: bool,
-    /// What it may have remembered allows no compound command.
-    pub guard: bool,
 }
 
 impl Remote {
     /// A server of that name with everything as the protocol has it, and no address yet.
-    pub(super) fn new(name: &str, dialect: Dialect) -> Remote {
+    pub fn new(name: &str, dialect: &'static dyn Dialect) -> Remote {
         let defaults = dialect.defaults();
         Remote {
             name: name.to_string(),
             urls: Vec::new(),
             dialect,
+            own: Settings::default(),
             events: KindSet::EMPTY,
             timeout: Duration::from_millis(defaults.timeout),
             retries: defaults.retries,
@@ -218,7 +182,6 @@ impl Remote {
             fail_open: defaults.fail_open,
             on_allow: Amounts::Silent,
             on_modify: Amounts::Silent,
-            strict: false,
             headers: Vec::new(),
             allow_vars: Vec::new(),
             token: None,
@@ -232,23 +195,8 @@ impl Remote {
             audit: false,
             send: Send::Full,
             verdicts: Vec::new(),
-            body: None,
-            dir: None,
             search: false,
-            raw_input: false,
-            undefined: Undefined::NoOpinion,
-            show_decision_id: false,
-            text_as_context: false,
-            merge_input: false,
-            tool_start: false,
-            guard: true,
         }
-    }
-
-    /// A bridge of that name as its own hooks mean it; without a port it may have moved on from its own.
-    pub fn bridge(name: &str, port: Option<u16>, dir: Option<PathBuf>) -> Remote {
-        let urls = vec![Url::here(port.unwrap_or(BRIDGE), "")];
-        Remote { urls, search: port.is_none(), dir, ..Remote::new(name, Dialect::Bridge) }
     }
 }
 
@@ -262,8 +210,12 @@ pub(super) fn read_remote(
     let before = r.errors();
     // The other keys' defaults hang on it.
     let dialect = table.iter().find(|(key, _)| key.get_ref() == "dialect");
-    let dialect = dialect.and_then(|(_, value)| r.one_of("dialect", value, Dialect::NAMES));
-    let mut out = Remote::new(name.get_ref(), dialect.unwrap_or_default());
+    let dialect = dialect.and_then(|(_, value)| {
+        let names: Vec<_> = dialect::names().collect();
+        r.one_of("dialect", value, &names)
+    });
+    let dialect = dialect.unwrap_or(dialect::usual());
+    let mut out = Remote::new(name.get_ref(), dialect);
     let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     if out.name.is_empty() || !out.name.bytes().all(fits) {
         let message = format!("`{}` is no name of a server", out.name);
@@ -271,21 +223,32 @@ pub(super) fn read_remote(
     }
     let mut spans: Vec<(&str, Range<usize>)> = Vec::new();
     for (key, value) in table {
-        if let Some((known, _)) = REMOTE_KEYS.iter().find(|(known, _)| *known == key.get_ref()) {
+        let name = key.get_ref().as_ref();
+        let is_it = |one: &&Key| one.name == name;
+        if let Some((known, _)) = SHARED.iter().find(|(known, _)| *known == name) {
             spans.push((known, key.span()));
             read_key(known, value, &mut out, r);
+        } else if let Some(own) = dialect.keys().iter().find(is_it) {
+            if let Some(setting) = read_own(own, value, r) {
+                out.own.set(own, setting);
+            }
+        } else if let Some(other) =
+            dialect::DIALECTS.iter().find(|other| other.keys().iter().any(|one| one.name == name))
+        {
+            let message = format!("`{name}` has no effect: it is for {}", other.name());
+            let hint = format!("leave it out, or write dialect = \"{}\"", other.name());
+            r.warn("unused-key", message, Some(hint), key.span());
         } else {
-            r.unknown_key(key.get_ref(), key.span(), REMOTE_KEYS.iter().map(|(key, _)| *key));
+            r.unknown_key(name, key.span(), keys().map(|(key, _)| key));
         }
     }
-    if out.dialect == Dialect::Bridge && !spans.iter().any(|(key, _)| *key == "url") {
-        out.urls = vec![Url::here(BRIDGE, "")];
+    if let Some(port) = dialect.port().filter(|_| !spans.iter().any(|(key, _)| *key == "url")) {
+        out.urls = vec![Url::here(port, "")];
         out.search = true;
     }
-    let private = out.dialect == Dialect::Webhook;
-    out.urls.iter_mut().for_each(|url| url.private = private);
-    if let Some(path) = out.dialect.path() {
-        out.urls = out.urls.into_iter().map(|url| url.or_path(path)).collect();
+    out.urls.iter_mut().for_each(|url| url.private = dialect.hides_path());
+    if let Some(page) = dialect.page() {
+        out.urls = out.urls.into_iter().map(|url| url.or_path(page)).collect();
     }
     let at = |key: &str| spans.iter().find(|(known, _)| *known == key).map(|(_, s)| s.clone());
     if r.errors() == before {
@@ -319,7 +282,6 @@ pub(super) fn read_key(
                 r.fault("out-of-range", message, None, value.span());
             }
         }
-        "dialect" => {}
         "events" => out.events = r.kinds(value).unwrap_or_default(),
         "timeout_ms" => out.timeout = ms(r, 10, 600_000),
         "retry_count" => out.retries = r.integer(value, 0, 10).unwrap_or_default() as u32,
@@ -336,7 +298,6 @@ pub(super) fn read_key(
                 &[("silent", Amounts::Silent), ("allow", Amounts::Allow), ("ask", Amounts::Ask)];
             out.on_modify = r.one_of("on_modify", value, NAMES).unwrap_or_default();
         }
-        "strict_data" => out.strict = r.boolean(value).unwrap_or_default(),
         "headers" => {
             if let Some(table) = r.table(value, "headers") {
                 for (name, value) in table {
@@ -400,30 +361,20 @@ pub(super) fn read_key(
             };
             out.verdicts = r.each(value, "unknown-word", named);
         }
-        "body" => {
-            out.body = json(value).filter(|body| body.is_string() || body.is_object());
-            if out.body.is_none() {
-                r.wrong_type(value, "a text or a table");
-            }
+        _ => {}
+    }
+}
+
+/// What a file says under a protocol's own key.
+fn read_own(key: &Key, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<Setting> {
+    match key.takes {
+        Takes::Flag(_) => r.boolean(value).map(Setting::Flag),
+        Takes::Word(words) => {
+            let names: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
+            r.one_of(key.name, value, &names).map(Setting::Word)
         }
-        "dir" => out.dir = path(value, r),
-        "input" => {
-            const NAMES: &[(&str, bool)] = &[("event", false), ("raw", true)];
-            out.raw_input = r.one_of("input", value, NAMES).unwrap_or_default();
-        }
-        "undefined" => {
-            const NAMES: &[(&str, Undefined)] = &[
-                ("no_opinion", Undefined::NoOpinion),
-                ("deny", Undefined::Deny),
-                ("fail", Undefined::Fail),
-            ];
-            out.undefined = r.one_of("undefined", value, NAMES).unwrap_or_default();
-        }
-        "show_decision_id" => out.show_decision_id = r.boolean(value).unwrap_or_default(),
-        "text_as_context" => out.text_as_context = r.boolean(value).unwrap_or_default(),
-        "tool_start" => out.tool_start = r.boolean(value).unwrap_or_default(),
-        "guard" => out.guard = r.boolean(value).unwrap_or_default(),
-        _ => out.merge_input = r.boolean(value).unwrap_or_default(),
+        Takes::Path => path(value, r).map(Setting::Path),
+        Takes::Form(names) => form::read(value, names, r).map(Setting::Form),
     }
 }
 

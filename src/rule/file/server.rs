@@ -8,7 +8,8 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::RuleFile;
-use super::remote::{Dialect, REMOTE_KEYS, Remote, read_key};
+use super::remote::{self, Remote, read_key};
+use crate::dialect;
 use crate::event::{Kind, KindSet};
 use crate::json::{self, Data, Node};
 use crate::rule::fault::Gravity;
@@ -81,7 +82,7 @@ fn read_settings(text: &str, r: &mut Reader<'_>) -> Option<Remote> {
         r.fault("wrong-type", message, Some("write { \"server_url\": \"...\" }".into()), node.span);
         return None;
     };
-    let mut remote = Remote { events: EVENTS, ..Remote::new(NAME, Dialect::HooksServer) };
+    let mut remote = Remote { events: EVENTS, ..Remote::new(NAME, dialect::usual()) };
     let mut seen: Vec<&str> = Vec::new();
     for member in members {
         let span = member.key_span.clone();
@@ -110,7 +111,7 @@ fn read_settings(text: &str, r: &mut Reader<'_>) -> Option<Remote> {
 }
 
 fn unknown(key: &str, span: Range<usize>, r: &mut Reader<'_>) {
-    if REMOTE_KEYS.iter().any(|(known, _)| *known == key) {
+    if remote::keys().any(|(known, _)| known == key) {
         let hint =
             format!("it belongs into config.toml, under a [remote.{NAME}] in this file's place");
         r.fault("unknown-key", format!("unknown key `{key}`"), Some(hint), span);
@@ -140,7 +141,7 @@ fn value<'t>(node: &Node, text: &'t str) -> Option<Spanned<DeValue<'t>>> {
 /// # Errors
 /// What is wrong with it, with its flag.
 pub fn retype(known: Option<&Remote>, typed: &Typed) -> Result<Remote, String> {
-    let new = || Remote { events: EVENTS, ..Remote::new(NAME, Dialect::HooksServer) };
+    let new = || Remote { events: EVENTS, ..Remote::new(NAME, dialect::usual()) };
     let mut remote = known.cloned().unwrap_or_else(new);
     for (setting, text) in typed {
         let Some((_, key)) = SETTINGS.iter().find(|(name, _)| name == setting) else { continue };
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(remote.urls[0].text, "http://localhost:8080/hook");
         assert_eq!(remote.timeout, Duration::from_millis(700));
         assert_eq!(remote.delay, Duration::from_millis(10));
-        assert_eq!(remote.dialect, Dialect::HooksServer);
+        assert_eq!(remote.dialect.name(), "hooks-server");
         assert_eq!(remote.events.iter().count(), 7);
         let more =
             r#"{"server_urls": ["http://localhost:1/a", "http://[::1]:2/b"], "deadline_ms": 900}"#;

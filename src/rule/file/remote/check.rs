@@ -2,54 +2,8 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
-
-use super::{Dialect, Remote, Url, variables};
+use super::{Remote, Url, variables};
 use crate::rule::reader::Reader;
-use crate::rule::template::{TOLD, Template};
-
-/// The dialects that ask, and read what comes back.
-const DECIDE: &[Dialect] = &[
-    Dialect::HooksServer,
-    Dialect::CchdV1,
-    Dialect::CloudEvents,
-    Dialect::ClaudeHttp,
-    Dialect::Opa,
-    Dialect::Cdev,
-];
-/// Those of them that can be told of what was denied without them.
-const AUDIT: &[Dialect] = &[
-    Dialect::HooksServer,
-    Dialect::CchdV1,
-    Dialect::CloudEvents,
-    Dialect::ClaudeHttp,
-    Dialect::Opa,
-];
-/// The dialects whose allow is no more than the absence of an objection.
-const PLAIN: &[Dialect] =
-    &[Dialect::HooksServer, Dialect::CchdV1, Dialect::CloudEvents, Dialect::Opa];
-
-/// The dialects that are told of verdicts.
-const TOLD_OF: &[Dialect] = &[Dialect::Webhook, Dialect::Otlp, Dialect::Bridge];
-/// Keys that mean something in some dialects only, and why not in the others.
-const ONLY: &[(&str, &[Dialect], &str)] = &[
-    ("strict_data", &[Dialect::HooksServer], "this dialect says what it is sent"),
-    ("on_allow", PLAIN, "an answer of this dialect says itself what it allows"),
-    ("on_modify", PLAIN, "an answer of this dialect says itself what it carries"),
-    ("fail_open", DECIDE, "nothing waits for this dialect's answer"),
-    ("human", DECIDE, "nothing waits for this dialect's answer"),
-    ("audit", AUDIT, "this dialect has no word for it"),
-    ("verdicts", TOLD_OF, "this dialect is asked before the verdict"),
-    ("body", &[Dialect::Webhook], "only a webhook has one"),
-    ("dir", &[Dialect::Bridge], "only a bridge has files of its own"),
-    ("input", &[Dialect::Opa], "it is for opa"),
-    ("undefined", &[Dialect::Opa], "it is for opa"),
-    ("show_decision_id", &[Dialect::Opa], "it is for opa"),
-    ("text_as_context", &[Dialect::ClaudeHttp], "it is for claude-http"),
-    ("merge_input", &[Dialect::ClaudeHttp], "the input is merged anyway"),
-    ("tool_start", &[Dialect::Cdev], "it is for cdev"),
-    ("guard", &[Dialect::Cdev], "it is for cdev"),
-];
 
 /// Notes it.
 pub(super) fn check(
@@ -58,6 +12,7 @@ pub(super) fn check(
     at: &dyn Fn(&str) -> Option<Range<usize>>,
     r: &mut Reader<'_>,
 ) {
+    let dialect = remote.dialect;
     let mut fault = |message: &str, hint: &str, span| {
         r.fault("bad-remote", message.into(), Some(hint.into()), span);
     };
@@ -65,22 +20,16 @@ pub(super) fn check(
         fault("a server has an address", "add url = \"https://...\"", name);
         return;
     }
-    // There a policy would find no `input`, and have nothing to say about anything.
-    let bare = |url: &Url| remote.dialect == Dialect::Opa && url.path().contains("/v0/");
-    if remote.urls.iter().any(bare) {
-        let span = at("url").unwrap_or(name.clone());
-        fault("/v0 takes no `input`", "ask for /v1/data/PACKAGE/RULE", span);
-    }
-    let whole = |url: &Url| remote.dialect == Dialect::Cdev && url.path().contains("/api/hooks");
-    if remote.urls.iter().any(whole) {
-        let span = at("url").unwrap_or(name.clone());
-        fault("the address of cdev is its base", "end it before /api/hooks", span);
+    let bad = remote.urls.iter().find_map(|url| dialect.address_fault(url.path()));
+    if let Some((what, hint)) = bad {
+        fault(what, hint, at("url").unwrap_or(name.clone()));
     }
     if let Some(span) = at("human")
-        && remote.dialect.is_human()
+        && dialect.is_human()
         && !remote.human
     {
-        fault("a human answers at cdev", "take out human", span);
+        let what = format!("a human answers at {}", dialect.name());
+        fault(&what, "take out human", span);
     }
     for (keys, what) in [
         (&["token_env", "token_file", "token_command"][..], "a server has one token"),
@@ -116,37 +65,34 @@ pub(super) fn check(
             at("url").unwrap_or(name.clone()),
         );
     }
-    let unknown = |text: &str| match Template::of(text, TOLD) {
-        Ok(template) => template.regexes().find_map(|regex| regex.fault()),
-        Err(why) => Some(why),
-    };
-    if let (Some(body), Some(span)) = (&remote.body, at("body"))
-        && let Some(why) = texts(body).into_iter().find_map(unknown)
-    {
-        r.fault("bad-template", why, None, span);
-    }
     let mut useless = |key: &str, is: bool, why: &str| {
         if let Some(span) = at(key).filter(|_| is) {
             r.warn("unused-key", format!("`{key}` has no effect: {why}"), None, span);
         }
     };
-    for (key, dialects, why) in ONLY {
-        useless(key, !dialects.contains(&remote.dialect), why);
+    let decides = dialect.decides();
+    for (key, is, why) in [
+        ("on_allow", !dialect.is_plain(), "an answer of this dialect says itself what it allows"),
+        ("on_modify", !dialect.is_plain(), "an answer of this dialect says itself what it carries"),
+        ("fail_open", !decides, "nothing waits for this dialect's answer"),
+        ("human", !decides, "nothing waits for this dialect's answer"),
+        ("audit", !decides || dialect.is_live(), "this dialect has no word for it"),
+        ("verdicts", decides, "this dialect is asked before the verdict"),
+    ] {
+        useless(key, is, why);
+    }
+    for (key, why) in dialect.lacks() {
+        useless(key, true, why);
     }
     useless("remember_s", !remote.human, "no human answers there");
-    let told_of_none = !remote.dialect.decides() && remote.events.is_empty();
+    let told_of_none = !decides && remote.events.is_empty();
     useless("verdicts", told_of_none, "it is for `events`; a rule that names it always tells");
-    for key in ["retry_count", "retry_delay_ms"] {
-        let why = "what a bridge does not take goes into its file";
-        useless(key, remote.dialect == Dialect::Bridge, why);
-    }
     let tls = remote.urls.iter().any(|url| url.is_https());
     useless("client_cert", !tls, "there is no https address");
     useless("ca", !tls, "there is no https address");
     let here = remote.urls.iter().all(|url| url.loopback) || remote.socket.is_some();
     useless("proxy", here, "this machine needs none");
     useless("socket", cfg!(not(unix)), "there are no Unix sockets here");
-    let decides = remote.dialect.decides();
     useless(
         "fail_open",
         decides && remote.events.is_empty(),
@@ -167,15 +113,5 @@ pub(super) fn check(
                 at("headers").unwrap_or(name.clone()),
             );
         }
-    }
-}
-
-/// Every text in it.
-fn texts(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(all) => all.iter().flat_map(texts).collect(),
-        Value::Object(map) => map.values().flat_map(texts).collect(),
-        _ => Vec::new(),
     }
 }

@@ -5,22 +5,45 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 
 use super::answer::merge;
-use super::reply::Reply;
-use super::{Dialect, Note, Request, random};
+use super::{Defaults, Dialect, Key, Note, Reply, Request, Rival, Settings, Takes, random};
 use crate::event::{Event, Kind};
 use crate::files::{self, Refusal};
-use crate::rule::file::Remote;
-use crate::trust;
 use crate::verdict::Verb;
 
 pub(super) struct Cdev;
 
+const TOOL_START: Key = Key {
+    name: "tool_start",
+    doc: "cdev: true = it is also told of each call that goes ahead",
+    takes: Takes::Flag(false),
+};
+const GUARD: Key = Key {
+    name: "guard",
+    doc: "cdev: false = an allow for the session is believed, whoever gave it",
+    takes: Takes::Flag(true),
+};
+
 /// What the commands of its own hooks in an agent's settings contain.
-pub(crate) const HOOKS: &str = ".cdev/hooks/";
+const HOOKS: &str = ".cdev/hooks/";
 /// The key of its groups there.
-pub(crate) const GROUP: &str = "_cdev_managed";
+const GROUP: &str = "_cdev_managed";
+/// Those hooks.
+static RIVAL: Rival = Rival {
+    name: "cdev",
+    remote: Some(
+        "[remote.phone]\n\
+         url = \"http://127.0.0.1:16180\"\n\
+         dialect = \"cdev\"\n\
+         events = [\"PreToolUse\", \"SessionStart\", \"Notification\", \"PostToolUse\"]\n",
+    ),
+    twice: "the phone would be asked twice about every call",
+    marks: &[HOOKS],
+    told: Some("tool-start"),
+    group_key: Some(GROUP),
+};
 /// The server reads one MiB and takes a body that is cut there for an empty one.
 const LARGEST: usize = 1_000_000;
 /// What it is told waits in a file where every quote takes two bytes.
@@ -44,7 +67,82 @@ const WHOLE: [&str; 2] = ["command", "file_path"];
 const DESCRIBED: &str = "Bash";
 
 impl Dialect for Cdev {
-    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
+    fn names(&self) -> &'static [&'static str] {
+        &["cdev"]
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        &[TOOL_START, GUARD]
+    }
+
+    /// It answers by itself after 60 s. A question that is asked twice cannot be answered.
+    fn defaults(&self) -> Defaults {
+        Defaults { timeout: 65_000, retries: 0, delay: 0, deadline: 66_000, ..Defaults::SLOW }
+    }
+
+    fn address_fault(&self, path: &str) -> Option<(&'static str, &'static str)> {
+        let whole = path.contains("/api/hooks");
+        whole.then_some(("the address of cdev is its base", "end it before /api/hooks"))
+    }
+
+    fn asks(&self, kind: Kind) -> bool {
+        kind.is_gate()
+    }
+
+    fn tells(&self, kind: Kind) -> bool {
+        matches!(kind, Kind::SessionStart | Kind::Notification) || is_end(kind)
+    }
+
+    /// Of notifications it knows one type.
+    fn tells_of(&self, event: &Event) -> bool {
+        let asks = || event.str("notification_type") == Some("permission_prompt");
+        self.tells(event.kind) && (event.kind != Kind::Notification || asks())
+    }
+
+    fn tells_starts(&self, own: &Settings) -> bool {
+        own.flag(&TOOL_START)
+    }
+
+    fn is_live(&self) -> bool {
+        true
+    }
+
+    fn is_plain(&self) -> bool {
+        false
+    }
+
+    fn is_human(&self) -> bool {
+        true
+    }
+
+    fn remembers(&self) -> bool {
+        true
+    }
+
+    fn believes(&self, own: &Settings) -> bool {
+        !own.flag(&GUARD)
+    }
+
+    fn title(&self) -> &'static str {
+        "cdev"
+    }
+
+    fn rival(&self) -> Option<&'static Rival> {
+        Some(&RIVAL)
+    }
+
+    /// What cannot be read may say so.
+    fn is_asked_beside(&self, files: &[PathBuf]) -> bool {
+        files.iter().any(|file| match files::read(file, files::LONG) {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes).replace("\\\\", "/");
+                [HOOKS, GROUP].iter().any(|mark| text.contains(mark))
+            }
+            Err(refusal) => !matches!(refusal, Refusal::Absent),
+        })
+    }
+
+    fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
         let event = &request.event;
         let mut object = event.raw.clone();
         if is_end(event.kind) {
@@ -78,7 +176,7 @@ impl Dialect for Cdev {
         fit(object, most, is_told)
     }
 
-    fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+    fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
         let answer: Map<String, Value> =
             serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
         let text = |key: &str| answer.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
@@ -178,27 +276,12 @@ fn is_end(kind: Kind) -> bool {
     matches!(kind, Kind::PostToolUse | Kind::PostToolUseFailure)
 }
 
-/// Is it told of this event, of a kind that it is told of? Of notifications it knows one type.
-pub(super) fn tells(event: &Event) -> bool {
-    event.kind != Kind::Notification || event.str("notification_type") == Some("permission_prompt")
-}
-
-/// Do hooks of its own stand in one of these settings files? They ask about each call as well. What cannot be
-/// read may say so.
-pub(crate) fn is_registered(files: &[PathBuf]) -> bool {
-    files.iter().any(|file| match files::read(file, files::LONG) {
-        Ok(bytes) => {
-            let text = String::from_utf8_lossy(&bytes).replace("\\\\", "/");
-            [HOOKS, GROUP].iter().any(|mark| text.contains(mark))
-        }
-        Err(refusal) => !matches!(refusal, Refusal::Absent),
-    })
-}
-
 /// An id for a question whose call has none: never twice the same.
 fn id(event: &Event) -> String {
     let text = format!("{}\0{}\0{}", event.session, event.tool, event.input);
-    format!("hookctl-{}-{:08x}", &trust::hash(text.as_bytes())[..16], random() as u32)
+    let digest = Sha256::digest(text.as_bytes());
+    let call = digest.iter().take(8).fold(0, |call, byte| call << 8 | u64::from(*byte));
+    format!("hookctl-{call:016x}-{:08x}", random() as u32)
 }
 
 /// Puts the effects in front of what the agent says that it does.
@@ -420,15 +503,9 @@ fn cut_items(gone: usize) -> Value {
     format!("{CUT}{gone} items]").into()
 }
 
-/// May there be more than one command in it? Quoted or not: who remembers it does not know either.
-pub(super) fn is_compound(command: &str) -> bool {
-    command.contains([';', '&', '|', '`', '<', '>', '\n']) || command.contains("$(")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::file::remote::Dialect as Name;
     use serde_json::json;
 
     fn object(value: Value) -> Map<String, Value> {
@@ -438,22 +515,10 @@ mod tests {
 
     #[test]
     fn s0_15_a_human_has_the_servers_time_and_one_request() {
-        let defaults = Name::Cdev.defaults();
+        let defaults = Cdev.defaults();
         assert_eq!((defaults.timeout, defaults.retries), (65_000, 0));
         assert!(defaults.deadline >= defaults.timeout);
-        assert!(Name::Cdev.is_human());
-    }
-
-    #[test]
-    fn s0_20_a_compound_command_has_more_than_one_command() {
-        for command in
-            ["a; b", "a && b", "a|b", "a `b`", "a $(b)", "a <(b)", "a > b", "a\nb", "a 2>&1"]
-        {
-            assert!(is_compound(command), "{command}");
-        }
-        for command in ["npm test", "echo $HOME", "git log --format='%H (%s)'"] {
-            assert!(!is_compound(command), "{command}");
-        }
+        assert!(Cdev.is_human());
     }
 
     #[test]

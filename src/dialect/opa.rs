@@ -3,17 +3,34 @@
 //! An answer that names no verdict in words that are known here is none: a policy that says no in words
 //! of its own must not pass for one that says yes.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use super::answer::{self, Decision};
-use super::reply::Reply;
-use super::{Dialect, Request, agent_name, claude_http, with};
+use super::{
+    Defaults, Dialect, Key, Reply, Request, Settings, Takes, agent_name, claude_http, with,
+};
 use crate::event::Event;
-use crate::rule::file::Remote;
-use crate::rule::file::remote::Undefined;
 use crate::verdict::Verb;
 
 pub(super) struct Opa;
+
+const INPUT: Key = Key {
+    name: "input",
+    doc: "opa: what the policy gets as input: event, or raw",
+    takes: Takes::Word(&["event", "raw"]),
+};
+const UNDEFINED: Key = Key {
+    name: "undefined",
+    doc: "opa: what a policy without an answer is: no_opinion, deny or fail",
+    takes: Takes::Word(&["no_opinion", "deny", "fail"]),
+};
+const SHOW_ID: Key = Key {
+    name: "show_decision_id",
+    doc: "opa: true = a reason ends with the decision's id",
+    takes: Takes::Flag(false),
+};
 
 /// What stands beside `result`. A body with anything else is of another protocol.
 const BESIDE: &[&str] = &["decision_id", "metrics", "provenance", "explanation", "warning"];
@@ -22,17 +39,36 @@ const NATIVE: &[&str] =
     &["hookSpecificOutput", "continue", "stopReason", "systemMessage", "suppressOutput"];
 
 impl Dialect for Opa {
-    fn body(&self, request: &Request, remote: &Remote) -> Vec<u8> {
+    fn names(&self) -> &'static [&'static str] {
+        &["opa"]
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        &[INPUT, UNDEFINED, SHOW_ID]
+    }
+
+    /// A daemon on this machine answers within milliseconds.
+    fn defaults(&self) -> Defaults {
+        Defaults { timeout: 500, retries: 1, delay: 50, ..Defaults::SLOW }
+    }
+
+    /// There a policy would find no `input`, and have nothing to say about anything.
+    fn address_fault(&self, path: &str) -> Option<(&'static str, &'static str)> {
+        path.contains("/v0/").then_some(("/v0 takes no `input`", "ask for /v1/data/PACKAGE/RULE"))
+    }
+
+    fn page(&self) -> Option<&'static str> {
+        Some("/v1/data/hookctl/decision")
+    }
+
+    fn doubt(&self) -> Option<&'static str> {
+        Some("OPA's decision logs, where they are on, hold all that it is sent")
+    }
+
+    fn body(&self, request: &Request, own: &Settings) -> Vec<u8> {
         let event = &request.event;
-        if remote.raw_input {
-            let payload = match request.note.json() {
-                None => request.payload(),
-                Some(note) => {
-                    let mut raw = event.raw.clone();
-                    raw.insert("hookctl".into(), note);
-                    serde_json::to_vec(&raw).unwrap_or_default().into()
-                }
-            };
+        if own.word(&INPUT) == "raw" {
+            let payload = request.noted().map_or_else(|| request.payload(), Cow::Owned);
             return with(&json!({}), "input", &payload);
         }
         let mut input = json!({
@@ -53,7 +89,11 @@ impl Dialect for Opa {
         with(&json!({}), "input", &with(&input, "raw", &request.payload()))
     }
 
-    fn read(&self, remote: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+    fn reads_nothing(&self) -> bool {
+        true
+    }
+
+    fn read(&self, own: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
         let answer: Map<String, Value> =
             serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
         let mut reply = match answer.get("result") {
@@ -62,12 +102,12 @@ impl Dialect for Opa {
                 return Err("it has no `result`: is this OPA's Data API?".into());
             }
             // Of a package, the empty object is what its rules that do not hold amount to.
-            _ => undefined(remote.undefined)?,
+            _ => undefined(own.word(&UNDEFINED))?,
         };
         if let Some(id) = answer.get("decision_id").and_then(Value::as_str) {
             reply.notes.push(format!("decision_id: {id}"));
             let told = reply.verb.is_some_and(|verb| verb != Verb::Allow);
-            if remote.show_decision_id && told {
+            if own.flag(&SHOW_ID) && told {
                 reply.reason = format!("{} (decision {id})", reply.reason).trim_start().into();
             }
         }
@@ -85,18 +125,15 @@ impl Dialect for Opa {
 }
 
 /// What it amounts to that no rule has a value.
-fn undefined(setting: Undefined) -> Result<Reply, String> {
+fn undefined(setting: &str) -> Result<Reply, String> {
     let note = "undefined: no such rule, or nothing to say".to_string();
-    match setting {
-        Undefined::NoOpinion => Ok(Reply { notes: vec![note], ..Reply::default() }),
-        Undefined::Deny => Ok(Reply {
-            verb: Some(Verb::Deny),
-            reason: "The policy has no answer".into(),
-            notes: vec![note],
-            ..Reply::default()
-        }),
-        Undefined::Fail => Err(note),
-    }
+    let verb = match setting {
+        "fail" => return Err(note),
+        "deny" => Some(Verb::Deny),
+        _ => None,
+    };
+    let reason = verb.map(|_| "The policy has no answer".to_string()).unwrap_or_default();
+    Ok(Reply { verb, reason, notes: vec![note], ..Reply::default() })
 }
 
 /// What the rule's value says.

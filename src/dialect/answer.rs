@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::reply::Reply;
+use super::Reply;
 use crate::event::{Event, Kind};
 use crate::verdict::Verb;
 

@@ -12,7 +12,7 @@ const LONGEST: usize = 1 << 20;
 
 /// A value. Texts are kept as they are written: quoted and escaped.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Json {
+pub enum Json {
     /// A number, a text, true, false or null, as it is written.
     Scalar(String),
     /// An array.
@@ -23,12 +23,12 @@ pub(super) enum Json {
 
 impl Json {
     /// What JavaScript reads from the text; None where it is no JSON, or too deep.
-    pub(super) fn parse(text: &str) -> Option<Json> {
+    pub fn parse(text: &str) -> Option<Json> {
         Json::parse_in(text, 0)
     }
 
     /// What it reads of a text that will stand so deep in a file.
-    pub(super) fn parse_in(text: &str, depth: usize) -> Option<Json> {
+    pub fn parse_in(text: &str, depth: usize) -> Option<Json> {
         let mut reader = Reader { text, at: 0 };
         let value = reader.value(depth)?;
         reader.blanks();
@@ -36,14 +36,14 @@ impl Json {
     }
 
     /// A text.
-    pub(super) fn text(text: &str) -> Json {
+    pub fn text(text: &str) -> Json {
         let mut out = Out::new();
         text.chars().for_each(|char| out.push(char as u32));
         Json::Scalar(out.end())
     }
 
     /// Sets a key of an object: in its place where it is there, else at the end.
-    pub(super) fn set(&mut self, key: &str, value: Json) {
+    pub fn set(&mut self, key: &str, value: Json) {
         if let Json::Object(entries) = self {
             let key = format!("\"{key}\"");
             match entries.iter_mut().find(|(known, _)| *known == key) {
@@ -54,7 +54,7 @@ impl Json {
     }
 
     /// The value of an object's key, as it is written.
-    pub(super) fn scalar(&self, key: &str) -> Option<&str> {
+    pub fn scalar(&self, key: &str) -> Option<&str> {
         let Json::Object(entries) = self else { return None };
         let key = format!("\"{key}\"");
         match entries.iter().find(|(known, _)| *known == key) {
@@ -64,14 +64,14 @@ impl Json {
     }
 
     /// On one line, without blanks.
-    pub(super) fn compact(&self) -> String {
+    pub fn compact(&self) -> String {
         let mut out = String::new();
         self.write(&mut out, None);
         out
     }
 
     /// With two blanks for each level, this one being `level` deep.
-    pub(super) fn pretty(&self, level: usize) -> String {
+    pub fn pretty(&self, level: usize) -> String {
         let mut out = String::new();
         self.write(&mut out, Some(level));
         out

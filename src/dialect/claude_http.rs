@@ -4,13 +4,22 @@
 use serde_json::{Map, Value};
 
 use super::answer::merge;
-use super::reply::Reply;
-use super::{Dialect, Request};
+use super::{Dialect, Key, Reply, Request, Settings, Takes};
 use crate::event::{Event, Kind};
-use crate::rule::file::Remote;
 use crate::verdict::Verb;
 
 pub(super) struct ClaudeHttp;
+
+const TEXT: Key = Key {
+    name: "text_as_context",
+    doc: "claude-http: true = an answer that is plain text is told to the model",
+    takes: Takes::Flag(false),
+};
+const MERGE: Key = Key {
+    name: "merge_input",
+    doc: "claude-http: true = a changed input needs only what changes",
+    takes: Takes::Flag(false),
+};
 
 /// What hookctl hands on of `hookSpecificOutput`.
 const KNOWN: &[&str] = &[
@@ -25,16 +34,25 @@ const KNOWN: &[&str] = &[
 ];
 
 impl Dialect for ClaudeHttp {
-    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
-        let Some(note) = request.note.json() else { return request.bytes.clone() };
-        let mut payload = request.event.raw.clone();
-        payload.insert("hookctl".into(), note);
-        serde_json::to_vec(&payload).unwrap_or_default()
+    fn names(&self) -> &'static [&'static str] {
+        &["claude-http", "raw"]
     }
 
-    fn read(&self, remote: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+    fn keys(&self) -> &'static [Key] {
+        &[TEXT, MERGE]
+    }
+
+    fn is_plain(&self) -> bool {
+        false
+    }
+
+    fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
+        request.noted().unwrap_or_else(|| request.bytes.clone())
+    }
+
+    fn read(&self, own: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
         // Older versions of the agent took text for context. What begins like an answer must be one.
-        let told = remote.text_as_context
+        let told = own.flag(&TEXT)
             && matches!(event.kind, Kind::UserPromptSubmit | Kind::SessionStart)
             && !body.starts_with('{');
         if told {
@@ -42,7 +60,7 @@ impl Dialect for ClaudeHttp {
         }
         let answer: Map<String, Value> =
             serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
-        read_object(&answer, event, remote.merge_input)
+        read_object(&answer, event, own.flag(&MERGE))
     }
 }
 

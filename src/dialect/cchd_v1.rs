@@ -3,15 +3,17 @@
 
 use serde_json::json;
 
-use super::reply::Reply;
-use super::{Dialect, Request, answer, correlation, hooks_server};
+use super::{Dialect, Reply, Request, Settings, answer, correlation, hooks_server};
 use crate::event::Event;
-use crate::rule::file::Remote;
 
 pub(super) struct CchdV1;
 
 impl Dialect for CchdV1 {
-    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
+    fn names(&self) -> &'static [&'static str] {
+        &["cchd-v1"]
+    }
+
+    fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
         let event = &request.event;
         let mut head = json!({
             "type": event.name,
@@ -29,7 +31,7 @@ impl Dialect for CchdV1 {
         json!({ "version": "1.0", "event": head, "data": data }).to_string().into_bytes()
     }
 
-    fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+    fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
         answer::read(event, body)
     }
 }

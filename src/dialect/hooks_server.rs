@@ -2,12 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::reply::Reply;
-use super::{Dialect, Note, Request, answer, correlation};
+use super::{Dialect, Key, Note, Reply, Request, Settings, Takes, answer, correlation};
 use crate::event::{Event, Kind};
-use crate::rule::file::Remote;
 
 pub(super) struct HooksServer;
+
+const STRICT: Key = Key {
+    name: "strict_data",
+    doc: "true = send the fields of the protocol and no others",
+    takes: Takes::Flag(false),
+};
 
 /// What is in the envelope, or is there under another name.
 const ENVELOPE: &[&str] = &["session_id", "hook_event_name", "correlation_id", "tool_result"];
@@ -16,8 +20,16 @@ const COMMON: &[&str] =
     &["cwd", "transcript_path", "permission_mode", "prompt_id", "agent_id", "agent_type", "effort"];
 
 impl Dialect for HooksServer {
-    fn body(&self, request: &Request, remote: &Remote) -> Vec<u8> {
-        let event = &request.event;
+    fn names(&self) -> &'static [&'static str] {
+        &["hooks-server"]
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        &[STRICT]
+    }
+
+    fn body(&self, request: &Request, own: &Settings) -> Vec<u8> {
+        let (event, strict) = (&request.event, own.flag(&STRICT));
         let mut head = json!({
             "id": request.id,
             "type": event.name,
@@ -28,16 +40,16 @@ impl Dialect for HooksServer {
         if let Some(id) = correlation(event) {
             head["correlation_id"] = id.into();
         }
-        let mut data = data(event, remote.strict);
+        let mut data = data(event, strict);
         if let Some(note) = request.note.json()
-            && (!remote.strict || request.note == Note::Test)
+            && (!strict || request.note == Note::Test)
         {
             data.insert("hookctl".into(), note);
         }
         json!({ "version": "1.0", "event": head, "data": data }).to_string().into_bytes()
     }
 
-    fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+    fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
         answer::read(event, body)
     }
 }

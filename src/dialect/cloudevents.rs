@@ -6,15 +6,24 @@
 
 use serde_json::{Map, Value, json};
 
-use super::reply::Reply;
-use super::{Dialect, Request, agent_name, answer, correlation, with};
+use super::{
+    Defaults, Dialect, Reply, Request, Settings, agent_name, answer, correlation, time, with,
+};
 use crate::event::Event;
-use crate::rule::file::Remote;
 
 pub(super) struct CloudEvents;
 
 impl Dialect for CloudEvents {
-    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
+    fn names(&self) -> &'static [&'static str] {
+        &["cloudevents"]
+    }
+
+    /// As its own clients have it.
+    fn defaults(&self) -> Defaults {
+        Defaults { retries: 2, fail_open: false, ..Defaults::SLOW }
+    }
+
+    fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
         let event = &request.event;
         let mut head = Map::new();
         let mut put = |key: &str, value: Value| {
@@ -41,14 +50,7 @@ impl Dialect for CloudEvents {
         with(&json!(head), "data", &request.payload())
     }
 
-    fn read(&self, _: &Remote, event: &Event, body: &str) -> Result<Reply, String> {
+    fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
         answer::read(event, body)
     }
-}
-
-/// Milliseconds since 1970 as RFC 3339 has them.
-fn time(timestamp: u64) -> String {
-    let millis = i64::try_from(timestamp).unwrap_or(i64::MAX);
-    let time = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX);
-    format!("{time:.3}")
 }

@@ -2,21 +2,35 @@
 
 use serde_json::{Value, json};
 
-use super::reply::Reply;
-use super::{Dialect, Request, told};
+use super::{Defaults, Dialect, Reply, Request, Settings};
 use crate::event::Event;
-use crate::rule::file::Remote;
 
 pub(super) struct Otlp;
 
 impl Dialect for Otlp {
-    fn body(&self, request: &Request, _: &Remote) -> Vec<u8> {
+    fn names(&self) -> &'static [&'static str] {
+        &["otlp"]
+    }
+
+    fn defaults(&self) -> Defaults {
+        Defaults::TOLD
+    }
+
+    fn page(&self) -> Option<&'static str> {
+        Some("/v1/logs")
+    }
+
+    fn decides(&self) -> bool {
+        false
+    }
+
+    fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
         let event = &request.event;
         let decision = request.note.decision();
         let (number, text) = severity(decision);
         // Integers of 64 bits are texts in this mapping.
         let time = format!("{}000000", request.timestamp);
-        let what = told::what(event);
+        let what = request.what();
         let ending = request.note.ending();
         let (rule, reason) =
             ending.map_or(("", ""), |ending| (ending.rule.as_str(), ending.reason.as_str()));
@@ -67,7 +81,7 @@ impl Dialect for Otlp {
     }
 
     /// It decides nothing, and says only what it did not take of what it got.
-    fn read(&self, _: &Remote, _: &Event, body: &str) -> Result<Reply, String> {
+    fn read(&self, _: &Settings, _: &Event, body: &str) -> Result<Reply, String> {
         let answer: Value = serde_json::from_str(body).unwrap_or_default();
         let partial = &answer["partialSuccess"];
         let rejected = match &partial["rejectedLogRecords"] {

@@ -1,7 +1,7 @@
 //! Cline's own events as the listener reads them: `tool` beside `toolName`, and a time that is a date.
 
 use super::json::Json;
-use super::told;
+use crate::dialect::time;
 
 /// What is about a tool.
 const TOOLS: &[&str] = &["\"preToolUse\"", "\"postToolUse\""];
@@ -19,7 +19,7 @@ pub(super) fn native(body: &[u8]) -> Option<Vec<u8>> {
     }
     let text = event.scalar("timestamp").and_then(|text| text.strip_prefix('"')?.strip_suffix('"'));
     if let Some(ms) = text.and_then(|digits| digits.parse().ok()) {
-        event.set("timestamp", Json::text(&told::time(ms)));
+        event.set("timestamp", Json::text(&time(ms)));
         differs = true;
     }
     differs.then(|| event.compact().into_bytes())
