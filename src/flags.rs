@@ -118,7 +118,7 @@ impl Options {
 
     /// The agent of the command line, or the default one.
     pub fn agent(&self) -> &'static dyn Agent {
-        self.agent.as_deref().and_then(agent::by_id).unwrap_or(agent::AGENTS[0])
+        self.agent.as_deref().and_then(agent::by_id).unwrap_or(agent::usual())
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
             let options = Options { event, timeout, ..Options::default() };
             assert_eq!(seconds(&options), wanted, "{options:?}");
         }
-        let (agent, options) = (agent::AGENTS[0], Options::default());
+        let (agent, options) = (agent::usual(), Options::default());
         for (kind, asked, wanted) in [
             (Kind::UserPromptSubmit, 67.0, 29),
             (Kind::PreToolUse, 67.0, 66),

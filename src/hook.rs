@@ -154,7 +154,9 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
     let mut judgement = judge::judge(&event, &analysis, &config, &world);
     judgement.notes.append(&mut config.notes);
     warn_once(&config, &event, &paths, &mut judgement);
-    if matches!(event.kind, Kind::ConfigChange | Kind::SessionStart) && agent.id() == "claude" {
+    if matches!(event.kind, Kind::ConfigChange | Kind::SessionStart)
+        && agent.id() == agent::usual().id()
+    {
         judgement.answer.notice.extend(twice(&mut config, &paths, &place));
     }
     let output = agent.render(&event, &judgement.answer);

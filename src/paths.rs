@@ -18,9 +18,6 @@ pub const PROJECT_FILE: &str = ".hookctl.toml";
 /// The user's own file at the project's root, not committed.
 pub const LOCAL_FILE: &str = ".hookctl.local.toml";
 
-/// Claude Code's settings of the machine's administrator.
-const CLAUDE_MANAGED: &str = "/etc/claude-code/managed-settings.json";
-
 /// The longest path that the system looks up, in bytes.
 const LONGEST: usize = 4096;
 
@@ -154,20 +151,6 @@ fn platform(home: &Path) -> (PathBuf, PathBuf) {
 /// Never below the directory that this happens to run in, where no path is named at all.
 fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or_else(|_| Path::new("/").join(path))
-}
-
-/// The settings files that Claude Code reads for a session in `cwd`: the administrator's, the user's, the
-/// project's, and the user's own in the project.
-pub fn claude_settings(home: &Path, cwd: &Path, root: &Path) -> [PathBuf; 4] {
-    let user = env::path(env::CLAUDE_CONFIG_DIR);
-    let user = user.map_or_else(|| home.join(".claude"), |dir| cwd.join(dir));
-    let project = root.join(".claude");
-    [
-        PathBuf::from(CLAUDE_MANAGED),
-        user.join("settings.json"),
-        project.join("settings.json"),
-        project.join("settings.local.json"),
-    ]
 }
 
 /// The project's root for a session in `cwd`: CLAUDE_PROJECT_DIR where that is a project, else

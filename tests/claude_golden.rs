@@ -820,7 +820,7 @@ fn s3_20_the_fields_of_the_table_are_those_of_the_captures() {
     for (path, kind) in captures() {
         let event = event(fs::read(&path).expect("bytes"), None);
         let spec = Claude.spec(event.kind).expect("known");
-        let known = format!("{} {}", spec.input, hookctl::agent::claude::COMMON_INPUT);
+        let known = format!("{} {}", spec.input, hookctl::agent::usual().common_input());
         let known: Vec<&str> = known
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
             .filter(|word| !word.is_empty())

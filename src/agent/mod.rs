@@ -1,5 +1,6 @@
 //! The agents: one file each, one trait, one static table.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -125,6 +126,27 @@ pub trait Agent: Sync {
     /// The events it has and what each can do.
     fn events(&self) -> &'static [EventSpec];
 
+    /// The fields that any event's input may have.
+    fn common_input(&self) -> &'static str {
+        ""
+    }
+
+    /// The keys that any event's answer may have.
+    fn common_output(&self) -> &'static str {
+        ""
+    }
+
+    /// The names of its own tools.
+    fn tools(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The settings files that it reads for a session in `cwd`, its hooks among what they say; none = hookctl
+    /// does not know them.
+    fn settings_files(&self, _home: &Path, _cwd: &Path, _root: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// What an event can do; unknown events can do nothing.
     fn spec(&self, kind: Kind) -> Option<&'static EventSpec> {
         self.events().iter().find(|spec| spec.kind == kind)
@@ -133,6 +155,11 @@ pub trait Agent: Sync {
 
 /// Every agent, the default one first.
 pub static AGENTS: &[&dyn Agent] = &[&claude::Claude];
+
+/// Whose events they are unless something says otherwise; rules call every agent's tools by its names.
+pub fn usual() -> &'static dyn Agent {
+    AGENTS[0]
+}
 
 /// The agent of that id.
 pub fn by_id(id: &str) -> Option<&'static dyn Agent> {
@@ -165,6 +192,6 @@ pub fn detect(payload: &Map<String, Value>, flag: Option<&str>) -> &'static dyn 
         (Some((Mark::Strong, agent)), _) => agent,
         (_, Some(agent)) => agent,
         (Some((_, agent)), None) => agent,
-        (None, None) => AGENTS[0],
+        (None, None) => usual(),
     }
 }

@@ -7,8 +7,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::claude::TOOLS;
-use super::{Agent, EventSpec, Mark, Output};
+use super::{Agent, EventSpec, Mark, Output, usual};
 use crate::effect::tool::{holds_line, names_line};
 use crate::event::{Event, Kind};
 use crate::text;
@@ -96,7 +95,7 @@ impl Agent for Stranger {
         let tool = match tool {
             "" => "shell".into(),
             // A name that means another tool to Claude Code says nothing of this one.
-            name if name != "Bash" && TOOLS.contains(&name) => name.to_lowercase(),
+            name if name != "Bash" && usual().tools().contains(&name) => name.to_lowercase(),
             name => name.to_string(),
         };
         let mut cwd = place(&payload).unwrap_or_default().to_string();

@@ -7,10 +7,9 @@ use anyhow::{Context as _, Result, bail};
 
 use super::Context;
 use super::args::Scope;
-use crate::agent::{self, Agent};
+use crate::agent::{self, Agent, claude};
 use crate::config::Config;
 use crate::event::{Kind, KindSet};
-use crate::paths;
 use crate::rule::file::server::Typed;
 use crate::settings::beside::is_same;
 use crate::settings::hooks::{PROGRAM, Wanted};
@@ -82,7 +81,7 @@ pub fn places(context: &Context) -> Vec<Place> {
 }
 
 fn files(context: &Context) -> [PathBuf; 4] {
-    paths::claude_settings(&context.paths.home, &context.cwd, &context.root)
+    claude::settings_files(&context.paths.home, &context.cwd, &context.root)
 }
 
 /// The events that the rules and servers of all layers need registered beyond the usual ones.

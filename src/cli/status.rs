@@ -241,7 +241,7 @@ fn gather(context: &Context, offline: bool) -> Report {
     let (packs_off, rules_off) = super::packs::switched_off(&config);
     Report {
         version: env!("CARGO_PKG_VERSION"),
-        agent: "claude",
+        agent: crate::agent::usual().id(),
         in_effect: complete && problems.is_empty(),
         problems,
         notes,

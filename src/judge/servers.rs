@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 
 use super::remember::{Heard, Who};
 use super::{Allowed, BLOCKED_ONCE, Judge, WOULD_ASK};
+use crate::agent;
 use crate::dialect::{Reply, Request};
 use crate::engine::Match;
 use crate::event::Kind;
 use crate::journal::{self, By};
-use crate::paths::claude_settings;
 use crate::remote::memory::Recall;
 use crate::remote::reply::fails_closed;
 use crate::remote::{self, Asked};
@@ -299,7 +299,8 @@ impl<'a> Judge<'a> {
             return None;
         }
         let (home, place) = (&self.world.paths.home, self.world.place);
-        let files = claude_settings(home, Path::new(&place.cwd), Path::new(&place.project));
+        let (cwd, root) = (Path::new(&place.cwd), Path::new(&place.project));
+        let files = agent::of(self.event).settings_files(home, cwd, root);
         let dialects = self.config.remotes().map(|(_, one)| one.dialect);
         let beside = dialects.filter(|dialect| dialect.is_asked_beside(&files));
         beside.map(|dialect| dialect.name()).next()

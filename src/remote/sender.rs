@@ -330,7 +330,7 @@ fn remove(path: &Path) -> Result<(), String> {
 
 /// The request of an event that is long over: what is left of it is its message.
 fn request(message: &Message, remote: &Remote, paths: &Paths) -> Request {
-    let whose = agent::by_id(&message.agent).unwrap_or(agent::AGENTS[0]).id();
+    let whose = agent::by_id(&message.agent).unwrap_or(agent::usual()).id();
     let event = Event {
         agent: known(&message.agent).unwrap_or(whose),
         kind: Kind::from_name(&message.event),

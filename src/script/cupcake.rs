@@ -168,7 +168,7 @@ mod tests {
 
     fn event(raw: Value) -> Event {
         let Value::Object(raw) = raw else { panic!("an object") };
-        crate::agent::AGENTS[0].parse(raw, None)
+        crate::agent::usual().parse(raw, None)
     }
 
     fn sent(raw: Value) -> Value {

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::file::Target;
 use super::others::{Program, known};
+use crate::agent::claude;
 use crate::config::{Config, Source};
-use crate::paths;
 use crate::rule::file::Remote;
 use crate::text::visible;
 
@@ -34,7 +34,7 @@ impl Place {
 
 /// Every file that the agent reads there, the managed one first. In the home directory there is no project.
 pub fn places(home: &Path, cwd: &Path, root: &Path) -> Vec<Place> {
-    let [managed, user, project, local] = paths::claude_settings(home, cwd, root);
+    let [managed, user, project, local] = claude::settings_files(home, cwd, root);
     let mut files = vec![(MANAGED, managed), ("user", user.clone())];
     if !is_same(&project, &user) {
         files.extend([("project", project), ("local", local)]);

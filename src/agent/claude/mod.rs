@@ -8,20 +8,23 @@ mod events;
 mod render;
 mod tools;
 
+use std::path::{Path, PathBuf};
+
 use super::{Agent, EventSpec, Mark, Output};
+use crate::env;
 use crate::event::{Event, Kind};
 use crate::verdict::Answer;
 use crate::watchdog::FailureForm;
 use serde_json::{Map, Value};
 
-pub use events::{COMMON_INPUT, COMMON_OUTPUT};
 pub use render::TEXT_LIMIT;
-pub use tools::TOOLS;
 
 /// Claude Code, `@anthropic-ai/claude-code`.
 pub struct Claude;
 
 const ID: &str = "claude";
+/// The settings of the machine's administrator.
+const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
 impl Agent for Claude {
     fn id(&self) -> &'static str {
@@ -100,6 +103,36 @@ impl Agent for Claude {
     fn events(&self) -> &'static [EventSpec] {
         events::EVENTS
     }
+
+    fn common_input(&self) -> &'static str {
+        events::COMMON_INPUT
+    }
+
+    fn common_output(&self) -> &'static str {
+        events::COMMON_OUTPUT
+    }
+
+    fn tools(&self) -> &'static [&'static str] {
+        tools::TOOLS
+    }
+
+    fn settings_files(&self, home: &Path, cwd: &Path, root: &Path) -> Vec<PathBuf> {
+        settings_files(home, cwd, root).to_vec()
+    }
+}
+
+/// The settings files that it reads for a session in `cwd`: the administrator's, the user's, the
+/// project's, and the user's own in the project.
+pub fn settings_files(home: &Path, cwd: &Path, root: &Path) -> [PathBuf; 4] {
+    let user = env::path(env::CLAUDE_CONFIG_DIR);
+    let user = user.map_or_else(|| home.join(".claude"), |dir| cwd.join(dir));
+    let project = root.join(".claude");
+    [
+        PathBuf::from(MANAGED),
+        user.join("settings.json"),
+        project.join("settings.json"),
+        project.join("settings.local.json"),
+    ]
 }
 
 /// A field that is a text and not empty; the wrong type counts as missing.

@@ -206,7 +206,7 @@ impl<'a> Lint<'a> {
                 "set variables",
             ),
         ];
-        let agent = agent::AGENTS[0];
+        let agent = agent::usual();
         for (key, used, can, what) in keys {
             let cannot = |kind: &Kind| agent.spec(*kind).is_some_and(|spec| !can(spec));
             let failing: Vec<Kind> = rule.on.iter().filter(cannot).collect();
@@ -234,7 +234,7 @@ impl<'a> Lint<'a> {
         let limit = self.rule.commands().filter_map(|c| c.limit).max();
         let Some(limit) = limit else { return };
         let deadline = |kind: Kind| {
-            let timeout = agent::AGENTS[0].spec(kind).map_or(60, |spec| spec.timeout);
+            let timeout = agent::usual().spec(kind).map_or(60, |spec| spec.timeout);
             Duration::from_secs(u64::from(timeout.saturating_sub(1)))
         };
         let over: Vec<Kind> = self.rule.on.iter().filter(|kind| limit > deadline(*kind)).collect();

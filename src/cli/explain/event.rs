@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use crate::agent::claude::{COMMON_INPUT, COMMON_OUTPUT};
 use crate::agent::{Agent, EventSpec, Output};
 use crate::cli::{BOLD, Context, Exit, complain, print, print_json};
 use crate::event::{Event, Kind};
@@ -85,9 +84,9 @@ fn text(context: &Context, agent: &dyn Agent, spec: &EventSpec) -> String {
         let _ = writeln!(out, "{} {value}", context.paint(BOLD, &format!("{name:<9}")));
     };
     line("input", spec.input);
-    line("", &format!("common: {COMMON_INPUT}"));
+    line("", &format!("common: {}", agent.common_input()));
     line("output", spec.output);
-    line("", &format!("common: {COMMON_OUTPUT}"));
+    line("", &format!("common: {}", agent.common_output()));
     line("verdicts", &verbs(spec));
     let blocks: Vec<&str> = spec
         .verbs
@@ -129,9 +128,9 @@ fn value(agent: &dyn Agent, spec: &EventSpec) -> Value {
         "event": spec.kind.name(),
         "agent": agent.id(),
         "input": spec.input,
-        "common_input": COMMON_INPUT,
+        "common_input": agent.common_input(),
         "output": spec.output,
-        "common_output": COMMON_OUTPUT,
+        "common_output": agent.common_output(),
         "verbs": spec.verbs.iter().map(|verb| verb.name()).collect::<Vec<_>>(),
         "rewrite": spec.rewrite,
         "replace": spec.replace,

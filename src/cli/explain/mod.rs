@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::args::ExplainArgs;
 use super::{BOLD, Context, Exit, complain, print, print_json};
-use crate::agent::claude::TOOLS;
 use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::dry::{self, Dry};
@@ -37,7 +36,7 @@ pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     }
     let given = args.file.is_some() || args.tool.is_some() || !args.command.is_empty();
     if let Some(name) = args.event.as_deref().filter(|_| !given) {
-        return event::run(context, agent::AGENTS[0], name, args.json);
+        return event::run(context, agent::usual(), name, args.json);
     }
     let bytes = match (&args.tool, args.command.is_empty()) {
         (None, true) => match read(args.file.as_deref())? {
@@ -102,7 +101,7 @@ fn parse(bytes: &[u8], named: Option<&str>) -> Result<(&'static dyn Agent, Event
 fn unreadable(bytes: &[u8], named: Option<&str>, why: &str) -> Option<String> {
     let known = |name: &str| Some(Kind::from_name(name)).filter(|kind| *kind != Kind::Other);
     let kind = payload::sniff_event(bytes).and_then(known).or_else(|| named.and_then(known))?;
-    let output = agent::AGENTS[0].failure(kind, why);
+    let output = agent::usual().failure(kind, why);
     Some(event::said(&output).join("\n"))
 }
 
@@ -113,8 +112,9 @@ fn synthesise(
     named: Option<&str>,
     words: &[String],
 ) -> Result<Vec<u8>> {
-    if let Some(tool) = tool.filter(|tool| !TOOLS.contains(tool) && !tool.starts_with("mcp__")) {
-        let hint = match did_you_mean(tool, TOOLS.iter().copied()) {
+    let tools = agent::usual().tools();
+    if let Some(tool) = tool.filter(|tool| !tools.contains(tool) && !tool.starts_with("mcp__")) {
+        let hint = match did_you_mean(tool, tools.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "those of MCP servers are called mcp__SERVER__TOOL".into(),
         };

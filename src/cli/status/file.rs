@@ -132,7 +132,7 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
     let real = Target::find(&place.file).map(|target| target.record_key());
     let asked = real.ok().and_then(|real| records.files.get(&real)).map(|r| r.events.clone());
     let asked = asked.unwrap_or_default();
-    let agent = crate::agent::by_id("claude").unwrap_or(crate::agent::AGENTS[0]);
+    let agent = crate::agent::usual();
     let scope = place.scope.unwrap_or(Scope::User);
     let mut wanted = scope::wanted(context, agent, scope, &asked, None, server.clone())
         .or_else(|_| scope::wanted(context, agent, scope, &[], None, Typed::new()))

@@ -99,7 +99,7 @@ pub(super) fn check_scripts(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
 /// A verb that an explicitly named event cannot express is a fault.
 fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'_>) {
     let Some(verb) = &rule.verb() else { return };
-    let agent = crate::agent::AGENTS[0];
+    let agent = crate::agent::usual();
     for kind in rule.on.iter() {
         let Some(spec) = agent.spec(kind) else { continue };
         // The dialog of a permission request is the question; an ask there is silence by design.

@@ -1,7 +1,6 @@
 //! Conditions that hold on none of the events that a rule names, and tools that nobody has.
 
 use super::Lint;
-use crate::agent::claude::TOOLS;
 use crate::agent::{self, EventSpec};
 use crate::event::{Kind, KindSet};
 use crate::rule::condition::{Name, Permission};
@@ -25,11 +24,11 @@ impl Lint<'_> {
                 self.warn(never, message, needs.hint, self.key(key));
             }
         }
-        let agent = agent::AGENTS[0];
+        let agent = agent::usual();
         for (field, _) in &conditions.when.fields {
             let has = |spec: Option<&EventSpec>| {
                 spec.is_none_or(|spec| has_word(spec.input, field))
-                    || has_word(agent::claude::COMMON_INPUT, field)
+                    || has_word(agent.common_input(), field)
             };
             if !rule.on.iter().any(|kind| has(agent.spec(kind))) {
                 let message = format!("`when.{field}` never holds on {events}: it has no {field}");
@@ -52,10 +51,12 @@ impl Lint<'_> {
     }
 
     fn tool_names(&mut self) {
+        let agent = agent::usual();
+        let tools = agent.tools();
         let known = |name: &Name| {
             name.text().starts_with("mcp__")
                 || name.text().starts_with('*')
-                || TOOLS.iter().any(|tool| name.holds(tool))
+                || tools.iter().any(|tool| name.holds(tool))
         };
         let conditions = self.rule.conditions.clone();
         let unknown = conditions.tool.named().iter().filter(|name| !known(name));
@@ -64,7 +65,7 @@ impl Lint<'_> {
             if let Permission::Tool(name) = permission
                 && !name.contains('*')
                 && !name.starts_with("mcp__")
-                && !TOOLS.contains(&name.as_str())
+                && !tools.contains(&name.as_str())
             {
                 unknown.push(("match", name));
             }
@@ -72,9 +73,9 @@ impl Lint<'_> {
         // Other agents bring tools of their own under their own names.
         let agents = &conditions.agent;
         let other_agents = !agents.is_empty()
-            && (agents.named().is_empty() || agents.named().iter().any(|n| n.text() != "claude"));
+            && (agents.named().is_empty() || agents.named().iter().any(|n| n.text() != agent.id()));
         for (key, name) in unknown.into_iter().filter(|_| !other_agents) {
-            let hint = match did_you_mean(name, TOOLS.iter().copied()) {
+            let hint = match did_you_mean(name, tools.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if key == "tool" && (name.starts_with("mcp_") || name.contains("__")) => {
                     "tools of MCP servers are called mcp__SERVER__TOOL".into()
