@@ -79,3 +79,13 @@ fn s1_35_every_setting_is_checked() {
         assert_eq!(found, [code], "{body}");
     }
 }
+
+#[test]
+fn a_key_of_another_dialect_says_whose_it_is() {
+    let text = "[remote.x]\nurl = \"http://localhost:1\"\ndialect = \"opa\"\nguard = false\n";
+    let file = file::read(text, Path::new("/etc/f.toml"), Layer::User, None);
+    let fault = &file.faults[0];
+    assert_eq!(&text[fault.span.clone()], "guard");
+    assert_eq!(fault.message, "`guard` has no effect: it is for cdev");
+    assert_eq!(fault.hint.as_deref(), Some("leave it out, or write dialect = \"cdev\""));
+}
