@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::{self, Agent};
 use crate::config::Config;
-use crate::effect::{self, Analysis, Place, windows};
+use crate::effect::{Analysis, Place, windows};
 use crate::event::{Event, Kind};
-use crate::judge::{self, Judgement, World};
+use crate::judge::{self, Judgement, Mode, Situation, World};
 use crate::paths::Paths;
 use crate::rule::path::Bases;
 
@@ -41,20 +41,18 @@ impl Dry {
         paths: &Paths,
         paused: bool,
     ) -> Dry {
-        let analysis = effect::analyse(&event, &place);
-        let bases = Bases::new(&place.home, &place.project);
         let timeout = agent.spec(event.kind).map_or(60, |spec| u64::from(spec.timeout));
         let world = World {
             paths,
-            place: &place,
-            bases: &bases,
             // For commands that rules run; none is.
             stdin: &[],
             deadline: Instant::now() + Duration::from_secs(timeout.saturating_sub(1)),
-            dry: true,
+            mode: Mode::Dry,
             paused,
         };
-        let judgement = judge::judge(&event, &analysis, config, &world);
+        let situation = Situation::new((agent, event), place);
+        let judgement = judge::judge(&situation, config, &world);
+        let Situation { agent, event, place, bases, analysis } = situation;
         Dry { agent, event, place, bases, analysis, paused, judgement }
     }
 }

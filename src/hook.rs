@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use crate::agent::{self, Agent, Output};
 use crate::config::Config;
 use crate::dialect::{Ending, Note, Request};
-use crate::effect::{self, Place};
+use crate::effect::Place;
 use crate::event::{Event, Kind, KindSet};
 use crate::flags::Options;
 use crate::journal;
-use crate::judge::{self, Judgement, World};
+use crate::judge::{self, Judgement, Mode, Situation, World};
 use crate::once;
 use crate::paths::{self, Paths};
 use crate::pause;
@@ -23,7 +23,6 @@ use crate::payload;
 use crate::remote::told::Told;
 use crate::rule::Layer;
 use crate::rule::file::Remote;
-use crate::rule::path::Bases;
 use crate::rule::shipped;
 use crate::settings::beside;
 use crate::stdin::{self, Input};
@@ -140,36 +139,39 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
         config.notes.push(why);
         None
     });
-    let analysis = effect::analyse(&event, &place);
-    let bases = Bases::new(&place.home, &place.project);
+    let situation = Situation::new((agent, event), place);
     let world = World {
         paths: &paths,
-        place: &place,
-        bases: &bases,
         stdin: &bytes.bytes,
         deadline,
-        dry: false,
+        mode: Mode::Live,
         paused: paused.is_some(),
     };
-    let mut judgement = judge::judge(&event, &analysis, &config, &world);
+    let mut judgement = judge::judge(&situation, &config, &world);
+    let Situation { event, place, .. } = &situation;
     judgement.notes.append(&mut config.notes);
-    warn_once(&config, &event, &paths, &mut judgement);
+    warn_once(&config, event, &paths, &mut judgement);
     if matches!(event.kind, Kind::ConfigChange | Kind::SessionStart)
         && agent.id() == agent::usual().id()
     {
-        judgement.answer.notice.extend(twice(&mut config, &paths, &place));
+        judgement.answer.notice.extend(twice(&mut config, &paths, place));
     }
-    let output = agent.render(&event, &judgement.answer);
-    let told = told(&event, &judgement, &config, &world);
-    let line = journal_line(agent, &event, judgement, world.paused, start);
+    let output = agent.render(event, &judgement.answer);
+    let told = told(&situation, &judgement, &config, &world);
+    let line = journal_line(agent, event, judgement, world.paused, start);
     let journal = Some((paths.journal(), config.journal.clone()));
     // The process ends soon: taking all of this apart would only cost time.
-    std::mem::forget((event, analysis, config, bases));
+    std::mem::forget((situation, config));
     Handled { output, line, journal, told, unread: None }
 }
 
 /// What servers are told of the verdict; None where none is to be told.
-fn told(event: &Event, judgement: &Judgement, config: &Config, world: &World<'_>) -> Option<Told> {
+fn told(
+    situation: &Situation,
+    judgement: &Judgement,
+    config: &Config,
+    world: &World<'_>,
+) -> Option<Told> {
     if judgement.told.is_empty() {
         return None;
     }
@@ -182,9 +184,9 @@ fn told(event: &Event, judgement: &Judgement, config: &Config, world: &World<'_>
         ending.reason = text::visible(&journal::clean(&judgement.answer.reason));
     }
     let bytes = world.stdin.to_vec();
-    let request = Request::new(event.clone(), bytes, world.deadline, world.paths);
+    let request = Request::new(situation.event.clone(), bytes, world.deadline, world.paths);
     let request = Request { note: Note::Ended(ending), ..request };
-    let root = PathBuf::from(&world.place.project);
+    let root = PathBuf::from(&situation.place.project);
     Some(Told::new(request, remotes.collect(), root, world.paths.clone()))
 }
 

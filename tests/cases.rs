@@ -8,12 +8,10 @@ use std::time::{Duration, Instant};
 
 use hookctl::agent;
 use hookctl::config::{self, Config};
-use hookctl::effect;
 use hookctl::hook;
-use hookctl::judge::{self, World};
+use hookctl::judge::{self, Mode, Situation, World};
 use hookctl::paths::Paths;
 use hookctl::rule::Layer;
-use hookctl::rule::path::Bases;
 use hookctl::trust;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -254,23 +252,21 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
     }
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
     place.programs = config.programs();
-    let analysis = effect::analyse(&event, &place);
+    let situation = Situation::new((agent, event), place);
     if !file.shipped {
         config.without_shipped();
     }
-    let bases = Bases::new(&place.home, &place.project);
     let judged = |config: &Config| {
         let world = World {
             paths: &paths,
-            place: &place,
-            bases: &bases,
             stdin: &bytes,
             deadline: Instant::now() + Duration::from_secs(20),
-            dry: false,
+            mode: Mode::Live,
             paused: case.paused,
         };
-        judge::judge(&event, &analysis, config, &world)
+        judge::judge(&situation, config, &world)
     };
+    let Situation { event, place, .. } = &situation;
     let mut judgement = judge::Judgement::default();
     for _ in 0..case.times {
         judgement = judged(&config);
@@ -292,7 +288,7 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
         }
     }
     let answer = &judgement.answer;
-    let output = agent.render(&event, answer);
+    let output = agent.render(event, answer);
     let call = Value::Object(event.raw.clone()).to_string();
     let mut wrong: Vec<String> = std::iter::once(&answer.reason)
         .chain(&answer.notice)
@@ -357,7 +353,8 @@ fn check(file: &File, case: &Case) -> Result<(), String> {
         return Ok(());
     }
     wrong.push(format!("rules: {:?}, notes: {:?}", judgement.spoke, judgement.notes));
-    let effects: Vec<String> = analysis
+    let effects: Vec<String> = situation
+        .analysis
         .effects
         .iter()
         .map(|e| format!("{:?} {:?} {:?}", e.grade, e.word, e.path.as_ref().map(|p| &p.lexical)))

@@ -145,7 +145,7 @@ impl Judge<'_> {
                 *value = path;
             }
         }
-        let project = PathBuf::from(&self.world.place.project);
+        let project = PathBuf::from(&self.place.project);
         let base = command.base.clone().unwrap_or_else(|| project.clone());
         Job {
             script: act::with_base(&script, &base),
@@ -163,7 +163,7 @@ impl Judge<'_> {
 
     /// Puts a value that is too large for a variable into a file: its path.
     pub(super) fn spill(&self, name: &str, value: &str) -> Option<String> {
-        if self.world.dry {
+        if self.is_dry() {
             return None;
         }
         let notes = self.world.paths.notes();
@@ -178,7 +178,7 @@ impl Judge<'_> {
         if jobs.is_empty() {
             return Vec::new();
         }
-        if self.world.dry {
+        if self.is_dry() {
             for job in &jobs {
                 self.out.notes.push(format!("would run: {}", job.script));
             }

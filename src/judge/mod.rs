@@ -10,6 +10,7 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 
 use crate::act::Outcome;
+use crate::agent::Agent;
 use crate::config::Config;
 use crate::effect::{self, Analysis, Place};
 use crate::engine::{self, Case, Match};
@@ -44,21 +45,49 @@ pub const NO_SESSION: &str = "dry";
 /// Why a stop is not blocked again.
 const BLOCKED_ONCE: &str = "the stop was blocked once already";
 
-/// Everything around the event.
+/// One event, and everything that is known of it before a rule is asked.
+pub struct Situation {
+    /// Whose event it is.
+    pub agent: &'static dyn Agent,
+    /// The event.
+    pub event: Event,
+    /// Where the session is.
+    pub place: Place,
+    /// What path patterns start from.
+    pub bases: Bases,
+    /// What the call would do.
+    pub analysis: Analysis,
+}
+
+impl Situation {
+    /// The event there.
+    pub fn new((agent, event): (&'static dyn Agent, Event), place: Place) -> Situation {
+        let analysis = effect::analyse(&event, &place);
+        let bases = Bases::new(&place.home, &place.project);
+        Situation { agent, event, place, bases, analysis }
+    }
+}
+
+/// Is anything done?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Rules run their commands, servers are asked, notes are kept.
+    Live,
+    /// Nothing is run, written or contacted: what `explain` and `test` do.
+    Dry,
+}
+
+/// What a judgement is made with.
 #[derive(Debug)]
 pub struct World<'a> {
     /// Where our files are.
     pub paths: &'a Paths,
-    /// Where the session is.
-    pub place: &'a Place,
-    /// What path patterns start from.
-    pub bases: &'a Bases,
     /// The payload as it came, for commands that rules run.
     pub stdin: &'a [u8],
     /// Nothing may take longer.
     pub deadline: Instant,
-    /// True = run nothing, write nothing: what `explain` does.
-    pub dry: bool,
+    /// Is anything done?
+    pub mode: Mode,
     /// A human paused hookctl.
     pub paused: bool,
 }
@@ -100,6 +129,8 @@ struct Allowed<'r> {
 struct Judge<'a> {
     event: &'a Event,
     analysis: &'a Analysis,
+    place: &'a Place,
+    bases: &'a Bases,
     config: &'a Config,
     world: &'a World<'a>,
     out: Judgement,
@@ -146,15 +177,18 @@ struct Form<'f, 'r> {
 }
 
 /// Judges the event.
-pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<'_>) -> Judgement {
+pub fn judge(situation: &Situation, config: &Config, world: &World<'_>) -> Judgement {
     limits::enter(Stage::Rules);
-    let call = Call { event, analysis, place: world.place, deep: true };
+    let Situation { event, place, bases, analysis, .. } = situation;
+    let call = Call { event, analysis, place, deep: true };
     let files = config.files(&call);
     let mut rules: Vec<&Rule> = files.iter().map(Rc::as_ref).collect();
     let (out, voices) = (Judgement::default(), Vec::new());
     let mut judge = Judge {
         event,
         analysis,
+        place,
+        bases,
         config,
         world,
         out,
@@ -178,6 +212,10 @@ pub fn judge(event: &Event, analysis: &Analysis, config: &Config, world: &World<
 }
 
 impl<'a> Judge<'a> {
+    fn is_dry(&self) -> bool {
+        self.world.mode == Mode::Dry
+    }
+
     /// Does it matter what may lie below a directory? For an allow it does, and in profile strict.
     fn looks_deep(&self, matches: &[Match<'_>]) -> bool {
         self.config.profile == Profile::Strict
@@ -260,10 +298,10 @@ impl<'a> Judge<'a> {
         let mut event = self.event.clone();
         event.raw.insert("tool_input".into(), Value::Object(input.clone()));
         event.input = Value::Object(input.clone());
-        let analysis = effect::analyse_more(&event, self.world.place);
+        let analysis = effect::analyse_more(&event, self.place);
         limits::enter(Stage::Rules);
         self.stops(matches, self.event, self.analysis);
-        let place = self.world.place;
+        let place = self.place;
         let call = Call { event: &event, analysis: &analysis, place, deep: true };
         let mut rules = self.config.files(&call);
         rules.extend(self.config.shipped(Some(call)));
@@ -319,8 +357,8 @@ impl<'a> Judge<'a> {
         Case {
             event,
             analysis,
-            bases: self.world.bases,
-            project: &self.world.place.project,
+            bases: self.bases,
+            project: &self.place.project,
             profile: self.config.profile,
             look: effect::look::below,
         }
@@ -515,7 +553,7 @@ impl<'a> Judge<'a> {
 
     /// How often in a row each rule blocked a stop.
     fn count_stops(&mut self, matches: &[Match<'_>]) {
-        if self.world.dry || !matches!(self.event.kind, Kind::Stop | Kind::SubagentStop) {
+        if self.is_dry() || !matches!(self.event.kind, Kind::Stop | Kind::SubagentStop) {
             return;
         }
         let notes = self.world.paths.notes();

@@ -97,7 +97,7 @@ impl Judge<'_> {
         let reason = format!("{said} for this session: {}", recall.pattern);
         let (name, outcome) = (one.remote.name.clone(), "remembered".into());
         let line = journal::Remote { name, outcome, ..journal::Remote::default() };
-        if self.world.dry {
+        if self.is_dry() {
             self.out.notes.push(told_of(&recall, &one.remote.name));
         }
         self.out.remotes.push(Who::Earlier(recall).note(line));
@@ -242,7 +242,7 @@ impl Judge<'_> {
 
     /// The session has ended, and with it what was said for it.
     pub(super) fn end_of_session(&self) {
-        if let Some(memory) = self.memory().filter(|_| !self.world.dry) {
+        if let Some(memory) = self.memory().filter(|_| !self.is_dry()) {
             // What cannot be removed holds no longer than it may.
             let _ = memory.end();
         }
@@ -260,7 +260,7 @@ impl Judge<'_> {
             .chain(self.voices.iter().filter(|v| v.verb == Verb::Ask).map(|v| v.rule.clone()))
             .chain(one.rules.iter().map(|rule| rule.name()))
             .collect();
-        Call { event: self.event, analysis: self.analysis, place: self.world.place, asks }
+        Call { event: self.event, analysis: self.analysis, place: self.place, asks }
     }
 }
 

@@ -75,8 +75,8 @@ impl<'a> Judge<'a> {
         let open = wanted.iter().zip(&recalls).filter(|(_, recall)| recall.is_none());
         let open: Vec<&Wanted<'_, '_>> = open.map(|(one, _)| one).collect();
         // Whoever would be asked may still say no.
-        let waits = self.world.dry && !open.is_empty();
-        let mut answers = match self.world.dry {
+        let waits = self.is_dry() && !open.is_empty();
+        let mut answers = match self.is_dry() {
             true => self.would_ask(&open, matches),
             false => self.ask(&open, matches),
         }
@@ -95,7 +95,7 @@ impl<'a> Judge<'a> {
                         self.record(one.remote, &asked, reply.as_ref(), who);
                         reply
                     }
-                    None if self.world.dry => continue,
+                    None if self.is_dry() => continue,
                     None => Err(String::new()),
                 },
             };
@@ -195,7 +195,7 @@ impl<'a> Judge<'a> {
     }
 
     fn mark_told(&mut self, name: &str) {
-        if self.world.dry {
+        if self.is_dry() {
             self.note_once(format!("would tell: [remote.{name}]"));
         } else if !self.out.told.iter().any(|known| known == name) {
             self.out.told.push(name.to_string());
@@ -252,7 +252,7 @@ impl<'a> Judge<'a> {
     pub(super) fn begin(&mut self, matches: &[Match<'_>], forwards: &[Rule], sure: bool) {
         let fired = matches.iter().filter(|one| !one.observed).map(|one| one.rule);
         let runs = fired.clone().any(|rule| rule.runs());
-        if self.world.dry || !runs {
+        if self.is_dry() || !runs {
             return;
         }
         let config = self.config;
@@ -298,7 +298,7 @@ impl<'a> Judge<'a> {
         if !self.event.kind.is_gate() {
             return None;
         }
-        let (home, place) = (&self.world.paths.home, self.world.place);
+        let (home, place) = (&self.world.paths.home, self.place);
         let (cwd, root) = (Path::new(&place.cwd), Path::new(&place.project));
         let files = agent::of(self.event).settings_files(home, cwd, root);
         let dialects = self.config.remotes().map(|(_, one)| one.dialect);

@@ -28,8 +28,8 @@ impl Judge<'_> {
                 self.out.answer.context.push(text);
             }
             Action::Context(Text::File(path)) => {
-                let path = Path::new(&self.world.place.project).join(path);
-                let root = Path::new(&self.world.place.project);
+                let path = Path::new(&self.place.project).join(path);
+                let root = Path::new(&self.place.project);
                 // What a project names must be its own, links followed.
                 let own = !one.rule.layer().is_project() || trust::stays_in(root, &path);
                 let read = match own {
@@ -51,7 +51,7 @@ impl Judge<'_> {
                 let text = text.told(&self.values(one, None, None));
                 self.out.answer.notice.push(format!("{text} [{}]", one.rule.name()));
             }
-            Action::Env(variables) if !self.world.dry => self.write_env(one, variables),
+            Action::Env(variables) if !self.is_dry() => self.write_env(one, variables),
             _ => {}
         }
     }

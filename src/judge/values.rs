@@ -27,7 +27,7 @@ impl Judge<'_> {
         error: Option<&'v str>,
     ) -> impl Fn(&Name) -> Option<String> + 'v {
         let command = one.effects.iter().find_map(|at| analysis.effects.get(*at)?.command);
-        values(event, analysis, &self.world.place.project, one, command, output, error)
+        values(event, analysis, &self.place.project, one, command, output, error)
     }
 
     pub(super) fn values_at<'v>(
@@ -37,7 +37,7 @@ impl Judge<'_> {
         output: Option<&'v str>,
         error: Option<&'v str>,
     ) -> impl Fn(&Name) -> Option<String> + 'v {
-        let project = &self.world.place.project;
+        let project = &self.place.project;
         values(self.event, self.analysis, project, one, command, output, error)
     }
 }
