@@ -356,7 +356,7 @@ impl Request {
     /// What the call is about, in short.
     fn what(&self) -> String {
         let what = self.event.what().unwrap_or_default();
-        text::cut(&what, limits::JOURNAL_TEXT).into_owned()
+        text::cut(what, limits::JOURNAL_TEXT).into_owned()
     }
 }
 
