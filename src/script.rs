@@ -1,5 +1,7 @@
 //! Existing hook scripts: what a script written for Claude Code answered, read as the client does.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::act::{self, End, Outcome};
@@ -19,6 +21,29 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// The words of a rule's `dialect`.
+    pub const NAMES: &[(&str, Dialect)] =
+        &[("claude", Dialect::Claude), ("cupcake", Dialect::Cupcake)];
+
+    /// As that script is known to answer.
+    pub fn of(script: &str) -> Dialect {
+        if cupcake::is_run_by(script) { Dialect::Cupcake } else { Dialect::Claude }
+    }
+
+    /// The event as such a script can read it; None = as it came.
+    pub fn stdin<'b>(self, event: &Event, bytes: &'b [u8]) -> Option<Cow<'b, [u8]>> {
+        match self {
+            Dialect::Claude => None,
+            Dialect::Cupcake => Some(cupcake::stdin(event, bytes)),
+        }
+    }
+
+    /// Does it see by itself to its not blocking a stop for ever, as scripts of the client's do? Policies are
+    /// asked at every stop.
+    pub fn ends_stops(self) -> bool {
+        self == Dialect::Claude
+    }
+
     /// What its exit status and output say.
     pub fn read(self, event: &Event, outcome: &Outcome) -> Said {
         match self {

@@ -16,7 +16,7 @@ use crate::once::{self, Claim};
 use crate::rule;
 use crate::rule::template::Name;
 use crate::rule::{Action, Rule};
-use crate::script::{Dialect, Said, cupcake};
+use crate::script::{Dialect, Said};
 use crate::trust;
 use crate::watchdog;
 
@@ -53,8 +53,10 @@ impl Judge<'_> {
                     Action::Context(_) => For::Context,
                     _ => For::Notify,
                 };
-                if matches!(what, For::Hook(Dialect::Cupcake)) {
-                    job.stdin = cupcake::stdin(self.event, self.world.stdin).into();
+                if let For::Hook(dialect) = what
+                    && let Some(stdin) = dialect.stdin(self.event, self.world.stdin)
+                {
+                    job.stdin = stdin.into();
                 }
                 jobs.push(job);
                 owners.push((rule, what));

@@ -24,7 +24,7 @@ use crate::rule::Profile;
 use crate::rule::concern::Call;
 use crate::rule::path::Bases;
 use crate::rule::{Layer, Otherwise, Rule, Verdict};
-use crate::script::{Dialect, Said};
+use crate::script::Said;
 use crate::trust;
 use crate::verdict::{Answer, Verb};
 use circumstances::Asked;
@@ -395,8 +395,7 @@ impl<'a> Judge<'a> {
             self.out.answer.context.extend(said.context.iter().cloned());
             self.out.answer.notice.extend(said.notice.iter().cloned());
             self.out.answer.suppress |= said.suppress;
-            // A script of the client's sees to its own loops; policies are asked at every stop.
-            let once = rule.hook().is_some_and(|(_, dialect)| dialect == Dialect::Cupcake);
+            let once = rule.hook().is_some_and(|(_, dialect)| !dialect.ends_stops());
             match &said.verb {
                 Some((Verb::Deny, _)) if once && !self.may_block(rule) => {
                     self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));

@@ -13,6 +13,7 @@ use toml::de::{DeTable, DeValue};
 use crate::effect::program::table::Program;
 use crate::event::{Kind, KindSet};
 use crate::limits;
+use crate::script::Dialect;
 use crate::verdict::Verb;
 
 mod check;
@@ -25,7 +26,7 @@ pub use self::tables::{Autopilot, JournalConfig, Override};
 
 use self::check::{check_regexes, check_rule, check_scripts};
 use self::tables::{
-    DIALECTS, MODES, OTHERWISE, SEVERITIES, read_autopilot, read_journal, read_override, read_packs,
+    MODES, OTHERWISE, SEVERITIES, read_autopilot, read_journal, read_override, read_packs,
 };
 use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, did_you_mean};
@@ -33,7 +34,6 @@ use super::reader::Reader;
 use super::{
     Action, Certainty, Command, Layer, Otherwise, Profile, Redact, Rule, Template, Verdict,
 };
-use crate::script::{Dialect, cupcake};
 
 /// The keys of a rule that are not conditions, and what each means.
 pub const RULE_KEYS: &[(&str, &str)] = &[
@@ -334,7 +334,7 @@ fn read_rule(
                 "limit" => r.limit = r.duration(value),
                 "remote" => seen.remote = true,
                 "otherwise" => seen.otherwise = r.one_of("otherwise", value, OTHERWISE),
-                "dialect" => seen.dialect = r.one_of("dialect", value, DIALECTS),
+                "dialect" => seen.dialect = r.one_of("dialect", value, Dialect::NAMES),
                 _ => {}
             }
         }
@@ -391,10 +391,7 @@ impl Seen {
 
     /// How the script answers: as the rule says, else as the script is known to.
     fn dialect(&self, script: &Command) -> Dialect {
-        self.dialect.unwrap_or_else(|| match cupcake::is_run_by(script.script.source()) {
-            true => Dialect::Cupcake,
-            false => Dialect::Claude,
-        })
+        self.dialect.unwrap_or_else(|| Dialect::of(script.script.source()))
     }
 
     /// The verdict that its keys make together. What an allow has no room for is left.

@@ -10,7 +10,6 @@ use crate::rule::fault::did_you_mean;
 use crate::rule::reader::Reader;
 use crate::rule::shipped;
 use crate::rule::{Layer, Otherwise, PatternList, Severity};
-use crate::script::Dialect;
 use crate::verdict::Verb;
 
 use super::RuleFile;
@@ -136,10 +135,6 @@ pub(super) const OTHERWISE: &[(&str, Otherwise)] = &[
     ("ask", Otherwise::Ask),
     ("deny", Otherwise::Deny),
 ];
-
-/// How a hook script answers: `dialect`.
-pub(super) const DIALECTS: &[(&str, Dialect)] =
-    &[("claude", Dialect::Claude), ("cupcake", Dialect::Cupcake)];
 
 pub(super) const SEVERITIES: &[(&str, Severity)] = &[
     ("low", Severity::Low),
