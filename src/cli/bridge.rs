@@ -10,7 +10,7 @@ use serde_json::json;
 use super::args::{BridgeArgs, Scope};
 use super::install::{left_out, refuse, removed};
 use super::{Context, Exit, complain, human, print, scope};
-use crate::agent::{self, Agent};
+use crate::agent::Agent;
 use crate::config::Config;
 use crate::dialect::bridge::{PACKAGE, agent_of};
 use crate::event::Kind;
@@ -55,7 +55,7 @@ pub fn spelled(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 /// # Errors
 /// Where the settings of that agent cannot be written by this version, or not edited at all.
 pub fn run(context: &Context, agent: &str, args: &BridgeArgs) -> Result<Exit> {
-    let Some(agent) = agent::by_id(agent) else {
+    let Ok(agent) = scope::agent(context, agent) else {
         bail!(
             "this version does not know the settings of {agent}: write `hookctl {agent}-hook` into \
              its hooks yourself"

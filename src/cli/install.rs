@@ -22,7 +22,7 @@ use crate::settings::{self, Error, Mode, Outcome};
 /// # Errors
 /// Where the file cannot be edited; it is then untouched.
 pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
-    let agent = scope::agent(&args.agent)?;
+    let agent = scope::agent(context, &args.agent)?;
     let place = scope::place(context, args.scope)?;
     let mark = human::agent();
     let mark = mark.as_deref();

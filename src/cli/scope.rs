@@ -39,13 +39,17 @@ pub fn name(scope: Scope) -> &'static str {
     }
 }
 
-/// The agent of that name.
+/// The agent of that name, whose settings hookctl writes.
 ///
 /// # Errors
 /// Where there is none.
-pub fn agent(id: &str) -> Result<&'static dyn Agent> {
-    let known = || agent::AGENTS.iter().map(|agent| agent.id()).collect::<Vec<_>>().join(", ");
-    agent::by_id(id).with_context(|| format!("unknown agent `{id}`: hookctl knows {}", known()))
+pub fn agent(context: &Context, id: &str) -> Result<&'static dyn Agent> {
+    let (home, cwd, root) = (&context.paths.home, &context.cwd, &context.root);
+    let written = |agent: &&'static dyn Agent| !agent.settings_files(home, cwd, root).is_empty();
+    let known: Vec<_> = agent::AGENTS.iter().copied().filter(written).collect();
+    let names = || known.iter().map(|agent| agent.id()).collect::<Vec<_>>().join(", ");
+    let agent = known.iter().copied().find(|agent| agent.id() == id);
+    agent.with_context(|| format!("unknown agent `{id}`: hookctl knows {}", names()))
 }
 
 /// The file of a scope.

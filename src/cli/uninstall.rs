@@ -35,7 +35,7 @@ const OWN_STATE: &[&str] = &[
 /// # Errors
 /// Where a file cannot be edited; it is then untouched.
 pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
-    scope::agent(&args.agent)?;
+    scope::agent(context, &args.agent)?;
     let mark = human::agent();
     let mode = Mode { dry_run: args.dry_run, may_loosen: mark.is_none() || args.dry_run };
     if args.purge && !mode.may_loosen {
