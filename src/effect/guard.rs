@@ -8,7 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, Metadata};
 
-use super::path::{self, split};
+use super::path::{self, is_below, split};
 use super::value::{Emitter, Spot, Value};
 use super::{Effect, Extent, Grade, Place, Source, SubCommand, Target, Word, look};
 use crate::files;
@@ -58,15 +58,6 @@ const PROGRAM_DIRS: &[&str] = &[
 /// Programs that stop, slow or take over a process that they are given.
 const GRIPS: &[&str] =
     &["prlimit", "cpulimit", "gdb", "lldb", "strace", "ltrace", "criu", "reptyr"];
-
-/// What guards, as the place has it.
-#[derive(Debug, Clone, Default)]
-pub struct Guarded {
-    /// Their names as rules write them: `~/x`, `/x`, or `x` in a project.
-    pub names: &'static [&'static str],
-    /// Directories that lie elsewhere than rules say, and where rules have them.
-    pub moved: Vec<(String, String)>,
-}
 
 /// A guarded file that is there.
 #[derive(Debug, Clone)]
@@ -119,11 +110,6 @@ fn is_shared(meta: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_shared(_meta: &Metadata) -> bool {
     false
-}
-
-/// Does the path lie below that directory?
-pub fn is_below(path: &str, dir: &str) -> bool {
-    dir == "/" || path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The name without signs of a glob that stand for themselves: `hook[s]`.

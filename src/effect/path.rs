@@ -48,6 +48,11 @@ pub fn split(path: &str) -> (&str, &str) {
     }
 }
 
+/// Does the path lie below that directory?
+pub fn is_below(path: &str, dir: &str) -> bool {
+    dir == "/" || path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
+}
+
 /// Does the text hold a glob character that is not escaped?
 pub fn has_glob(text: &str) -> bool {
     let mut escaped = false;

@@ -1,4 +1,5 @@
-//! The primitive words of effects. The build reads this file too: a table that misspells one stops it.
+//! The words of effects: a closed list, and the names that the program tables add. The build reads this file too: a table
+//! that misspells one stops it.
 
 macro_rules! words {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
@@ -57,5 +58,21 @@ impl Word {
     /// The word of that name in the closed list.
     pub fn closed(text: &str) -> Option<Word> {
         Word::ALL.iter().copied().find(|w| w.text() == text)
+    }
+
+    /// Does a rule that says this word speak of that one?
+    pub fn holds(self, other: Word) -> bool {
+        match (self, other) {
+            (Word::Named(own), Word::Named(other)) => match own.strip_suffix('*') {
+                Some(domain) => other.starts_with(domain),
+                None => own == other,
+            },
+            _ => self == other,
+        }
+    }
+
+    /// Could this execute, destroy or send? Then not knowing its operand matters in every profile.
+    pub const fn is_grave(self) -> bool {
+        !matches!(self, Word::Read | Word::Network | Word::Listen)
     }
 }

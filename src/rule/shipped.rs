@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::concern::{self, Call, Concern};
 use super::{Layer, Rule, file, packed};
-use crate::effect::guard::Guarded;
+use crate::effect::Guarded;
 use crate::effect::{Analysis, Word};
 use crate::paths::Paths;
 

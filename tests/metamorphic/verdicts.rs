@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use hookctl::config::Config;
-use hookctl::effect::guard::Guarded;
+use hookctl::effect::Guarded;
 use hookctl::effect::{self, Place};
 use hookctl::engine::{Case, strongest};
 use hookctl::event::Kind;

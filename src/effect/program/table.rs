@@ -105,6 +105,20 @@ pub struct Program {
 
 pub use super::packed::NAMES;
 
+/// All names of a domain.
+const DOMAINS: &[&str] = &["git.*", "database.*", "cloud.*", "container.*"];
+
+impl Word {
+    /// The word of that name: of the closed list, of the program tables, or `git.*`.
+    pub fn from_text(text: &str) -> Option<Word> {
+        let named = || {
+            let names = NAMES.iter().map(|(name, _)| *name);
+            names.chain(DOMAINS.iter().copied()).find(|name| *name == text).map(Word::Named)
+        };
+        Word::closed(text).or_else(named)
+    }
+}
+
 /// What is known of what the program of that basename, or the sub-command, does; `own` comes first.
 pub fn program(name: &str, own: &'static [Program]) -> Option<&'static Program> {
     row(name, own).filter(|program| !program.opaque)

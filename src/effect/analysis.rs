@@ -1,0 +1,232 @@
+//! The shapes of what a call does: its effects and its sub-commands.
+
+use std::ops::Range;
+
+use super::word::Word;
+
+/// How sure the analysis is of an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// The operand is known, or has a known root.
+    Certain,
+    /// May happen: recursion from further up, paths handed to an unknown program.
+    Possible,
+    /// Not understood: parse failure, a cap, a dynamic command word, a value known only at run time.
+    Unknown,
+}
+
+/// How much of a path's surroundings an effect touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// That very path.
+    Exact,
+    /// That path and everything below it (`rm -r D`, `grep -r x D`).
+    Tree,
+    /// The same without what is hidden: programs that skip it (`rg x D`).
+    Visible,
+    /// Everything directly in it, the path itself stays (`rm D/*`).
+    Children,
+    /// Something below it, which is only known at run time (`"$root"/$x`, mktemp).
+    Below,
+    /// Every path that the glob in `lexical` names; it still holds its `*`, `?`, `[..]`.
+    Glob,
+}
+
+impl Extent {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Extent::Exact => "exact",
+            Extent::Tree => "tree",
+            Extent::Visible => "visible",
+            Extent::Children => "children",
+            Extent::Below => "below",
+            Extent::Glob => "glob",
+        }
+    }
+
+    /// Is more than one path meant?
+    pub const fn is_wide(self) -> bool {
+        !matches!(self, Extent::Exact)
+    }
+}
+
+/// A path that an effect touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Absolute, `.`, `..` and `//` removed without looking at the disk, no trailing slash.
+    pub lexical: String,
+    /// The same with every symlink followed that exists now, or that an earlier command of the
+    /// same call makes; equal to `lexical` where there is none.
+    pub resolved: String,
+    /// How much around it is touched.
+    pub extent: Extent,
+}
+
+/// Where in the call an effect comes from: an allow on a command covers only its own operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The tool's own input (Read, Write, WebFetch ...).
+    Tool,
+    /// Running the program itself.
+    Program,
+    /// An operand or option value of the program.
+    Operand,
+    /// The text of an inline program: an allow on its command does not speak of that.
+    Code,
+    /// A redirection of the shell.
+    Redirect,
+    /// The environment: a marked assignment such as `GIT_SSH_COMMAND=`.
+    Assignment,
+}
+
+/// One thing that a call would do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effect {
+    /// What kind of thing.
+    pub word: Word,
+    /// How sure.
+    pub grade: Grade,
+    /// The path it touches, where there is one. None with `Grade::Unknown` = any path.
+    pub path: Option<Target>,
+    /// The host it contacts, lower case, no port. None with word Network = any host.
+    pub host: Option<String>,
+    /// Where it comes from.
+    pub source: Source,
+    /// The sub-command it belongs to: an index into [`Analysis::commands`].
+    pub command: Option<usize>,
+    /// The bytes of [`Analysis::text`] that cause it.
+    pub span: Range<usize>,
+}
+
+impl Effect {
+    /// What it is on: a path with how much around it, or a host.
+    pub fn object(&self) -> Option<String> {
+        let path = self.path.as_ref().map(|target| match target.extent {
+            Extent::Exact => target.lexical.clone(),
+            other => format!("{} ({})", target.lexical, other.name()),
+        });
+        path.or_else(|| self.host.clone())
+    }
+}
+
+/// An argument of a sub-command, after expansion as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Arg {
+    /// The value; None when it is known only at run time.
+    pub text: Option<String>,
+    /// Holds active glob characters (`rm *`), which stand unescaped in `text`.
+    pub glob: bool,
+    /// Its bytes in [`Analysis::text`].
+    pub span: Range<usize>,
+}
+
+/// An option of a sub-command, separated from its bundle and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opt {
+    /// As spelled, with its dashes, without the value: `-f`, `--force`.
+    pub name: String,
+    /// The other spellings of the same option, from the program's table.
+    pub aliases: Vec<&'static str>,
+    /// Its value, in whichever form it was given.
+    pub value: Option<Arg>,
+    /// Its place among the arguments.
+    pub at: usize,
+    /// Known by the program's table to neither execute nor write anything that is not an effect of
+    /// its own.
+    pub harmless: bool,
+    /// Its bytes in [`Analysis::text`].
+    pub span: Range<usize>,
+}
+
+/// One program call inside a shell command: also those inside `$(...)`, `bash -c`, `sudo`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SubCommand {
+    /// The basename of the program, empty when it is known only at run time.
+    pub name: String,
+    /// The command word as expanded (`/usr/bin/git`, `git`, `./x.sh`).
+    pub word: Arg,
+    /// Every argument in order, options included.
+    pub args: Vec<Arg>,
+    /// The options, in order, bundles taken apart.
+    pub options: Vec<Opt>,
+    /// The operands, in order: indexes into `args`.
+    pub operands: Vec<usize>,
+    /// Operands that may be the value of an option whose arity nobody knows: indexes into `args`.
+    pub doubtful: Vec<usize>,
+    /// The program word to the last argument: no assignments, wrappers or redirections.
+    pub span: Range<usize>,
+    /// The command that runs this one (`sudo`, `bash -c`, `xargs`): an index into `commands`.
+    pub parent: Option<usize>,
+    /// True when the text stands in [`Analysis::text`] inside quotes (`bash -c '...'`) or was
+    /// computed, so that it cannot be replaced in place byte by byte.
+    pub quoted: bool,
+    /// The program is called by its bare name or from a system directory, and no function, alias
+    /// or PATH change in the call redefines it.
+    pub genuine: bool,
+    /// The file that it is called by, where a path outside of the system's directories names it and
+    /// nothing in the call redefines, marks or changes that file.
+    pub file: Option<Target>,
+    /// The program's table entry is complete, all options are known and harmless, it is
+    /// `genuine`, and no marked assignment precedes it: its other effects stand for it.
+    pub transparent: bool,
+    /// A wrapper that changes neither who, where nor what runs (timeout, nice, env).
+    pub neutral_wrapper: bool,
+    /// What an allow on its program has to name to mean it.
+    pub scope: Scope,
+    /// The directory it runs in, `cd` and `-C` followed; None where nobody knows.
+    pub dir: Option<String>,
+}
+
+/// How closely an allow has to name a command, beyond its program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scope {
+    /// So many of its first operands (`git remote add`), each by more than `*`.
+    pub named: usize,
+    /// From here on operands are a list: an allow that names one of them means no other.
+    pub list: Option<usize>,
+    /// The option that adds to that list (`git push --tags`).
+    pub wider: Option<&'static str>,
+}
+
+impl SubCommand {
+    /// May the argument at that place be the value of an option?
+    pub fn is_doubtful(&self, at: usize) -> bool {
+        // They are noted as they come.
+        self.doubtful.binary_search(&at).is_ok()
+    }
+
+    /// Does it need no allow of its own: its other effects, or those of what it runs, say all.
+    pub fn stands_for_itself(&self) -> bool {
+        self.transparent || self.neutral_wrapper && self.genuine
+    }
+
+    /// Is it a function of the call, whose body has told all that it does?
+    pub fn is_told_function(&self) -> bool {
+        self.transparent && !self.genuine && self.file.is_none()
+    }
+}
+
+/// Everything a call would do.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Analysis {
+    /// The shell text that spans point into; empty for other tools.
+    pub text: String,
+    /// The effects, in the order of their cause.
+    pub effects: Vec<Effect>,
+    /// The sub-commands, outer before inner.
+    pub commands: Vec<SubCommand>,
+    /// Names that the call puts into the environment of what it runs, where they may change what it does.
+    pub environment: Vec<String>,
+    /// Why something is unknown, for people: "parse error at byte 12", "nested deeper than 32".
+    pub notes: Vec<String>,
+}
+
+impl Analysis {
+    /// A sub-command and those that run it, the innermost first.
+    pub fn with_wrappers(&self, command: Option<usize>) -> Vec<usize> {
+        let parent = |at: &usize| self.commands.get(*at).and_then(|command| command.parent);
+        // A command comes behind the one that runs it.
+        std::iter::successors(command, |at| parent(at).filter(|up| up < at)).collect()
+    }
+}

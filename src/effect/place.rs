@@ -1,0 +1,37 @@
+//! What the analysis needs to know of the world, handed in as data.
+
+use super::program::table::Program;
+
+/// What guards, as the place has it.
+#[derive(Debug, Clone, Default)]
+pub struct Guarded {
+    /// Their names as rules write them: `~/x`, `/x`, or `x` in a project.
+    pub names: &'static [&'static str],
+    /// Directories that lie elsewhere than rules say, and where rules have them.
+    pub moved: Vec<(String, String)>,
+}
+
+/// What the analysis needs to know of the world.
+#[derive(Debug, Clone, Default)]
+pub struct Place {
+    /// The session's directory, absolute.
+    pub cwd: String,
+    /// The project's root, absolute.
+    pub project: String,
+    /// The user's home, absolute.
+    pub home: String,
+    /// What managed and user files say of programs, the highest authority first; it comes before
+    /// the shipped tables.
+    pub programs: &'static [Program],
+    /// The files that guard this machine.
+    pub guarded: Guarded,
+    /// The variables that the agent's shell will have as well; None = none of them is set.
+    pub env: Option<fn(&str) -> Option<String>>,
+}
+
+impl Place {
+    /// A variable that holds an absolute path.
+    pub fn dir(&self, name: &str) -> Option<String> {
+        (self.env?)(name).filter(|dir| dir.starts_with('/'))
+    }
+}
