@@ -5,7 +5,8 @@
 
 pub mod analysis;
 pub mod archive;
-pub mod guard;
+pub mod emitter;
+pub mod guarded;
 pub mod host;
 pub mod look;
 pub mod patch;

@@ -45,7 +45,8 @@ use shuck_parser::parser::{Parser, ShellDialect};
 
 pub use self::call::SYSTEM_DIRS;
 use self::state::{Held, Key, State};
-use super::value::{Emitter, Printer, Value};
+use super::emitter::Emitter;
+use super::value::{Printer, Value};
 use super::{Analysis, Grade, Place, Source, SubCommand, Word};
 use crate::limits::{self, Cap};
 

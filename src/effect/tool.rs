@@ -6,9 +6,10 @@ pub use fields::{holds_line, names_line};
 
 use serde_json::Value as Json;
 
+use super::emitter::Emitter;
 use super::host::host_of;
 use super::program::{code, table};
-use super::value::{Emitter, Value};
+use super::value::Value;
 use super::{Analysis, Extent, Grade, Place, Source, Word, path, shell};
 use crate::event::Event;
 use crate::limits::{self, Cap};

@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::options::Parsed;
 use super::special;
 use super::table::{Language, Role, Special, mark};
+use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path::is_below;
-use crate::effect::value::{Emitter, Spot, Value, looks_like_path};
+use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 
 mod maybe;

@@ -23,7 +23,8 @@ use wrap::{env, interpreter, parallel, shell, xargs};
 
 use super::effects::{Call, Next, joined, operands};
 use super::table::{self, Language, Program, Role, Special, mark};
-use crate::effect::value::{Emitter, Value};
+use crate::effect::emitter::Emitter;
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word, secret};
 
 /// What holds for every sub-command of a program, also for those that nobody knows; true = this is

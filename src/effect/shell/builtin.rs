@@ -7,8 +7,9 @@ use super::Walker;
 use super::assign::ALL;
 use super::state::{Held, Key};
 use super::word::{Atom, quoted, value};
+use crate::effect::emitter::Spot;
 use crate::effect::program::{self, Next};
-use crate::effect::value::{BLANK, Spot, Value};
+use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade};
 use crate::limits;
 

@@ -9,10 +9,11 @@ use shuck_ast::{
 
 use super::state::{Function, Held, Key};
 use super::{Feed, Walker, windows};
-use crate::effect::guard;
+use crate::effect::emitter::Spot;
+use crate::effect::guarded;
 use crate::effect::path::{join, normalise, split};
 use crate::effect::program::{self, Call, Next, options, table};
-use crate::effect::value::{Printer, Spot, Value};
+use crate::effect::value::{Printer, Value};
 use crate::effect::{Extent, Grade, Scope, Source, SubCommand, Target, Word};
 use crate::limits;
 
@@ -432,7 +433,7 @@ impl Walker<'_> {
             self.out.cwd = self.cwd();
         }
         if self.is_hookctl(word, &name, args, parsed.program.is_some()) {
-            let own = Value::known(guard::NAME, word.span.clone());
+            let own = Value::known(guarded::NAME, word.span.clone());
             let words = std::iter::once(own).chain(args.iter().cloned()).collect();
             self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
             self.out.command = Some(index);

@@ -2,11 +2,12 @@
 
 use super::variable::is_home;
 use super::{Feed, Walker};
-use crate::effect::guard;
+use crate::effect::emitter::Spot;
+use crate::effect::guarded;
 use crate::effect::path::split;
 use crate::effect::program::table::{self, Class};
 use crate::effect::program::{Call, Next};
-use crate::effect::value::{Spot, Value};
+use crate::effect::value::Value;
 use crate::effect::{Effect, Extent, Grade, Opt, Source, Word, patch};
 use crate::limits::Cap;
 
@@ -66,7 +67,7 @@ impl Walker<'_> {
         for source in sources {
             // `cp $(which hookctl) x`: a bare name that no file of this directory has to have.
             let from = match source.plain() {
-                Some(guard::NAME) => guard::NAME.to_string(),
+                Some(guarded::NAME) => guarded::NAME.to_string(),
                 _ => match self.out.spot(source, Extent::Exact, false) {
                     Spot::At(from) => from.resolved,
                     _ => continue,
@@ -130,7 +131,7 @@ impl Walker<'_> {
         if self.out.place.guarded.names.is_empty() {
             return None;
         }
-        let is_own = |word: &str| split(word).1 == guard::NAME;
+        let is_own = |word: &str| split(word).1 == guarded::NAME;
         let at = args.iter().position(|arg| {
             arg.plain().and_then(|text| text.split_whitespace().next()).is_some_and(is_own)
         })?;
@@ -188,7 +189,7 @@ impl Walker<'_> {
     ) -> bool {
         // As it is written: what Windows means by `./copy` is not what runs here.
         let dir = word.plain().map_or("", |text| split(text).0);
-        if name == guard::NAME || self.out.place.guarded.names.is_empty() {
+        if name == guarded::NAME || self.out.place.guarded.names.is_empty() {
             return false;
         }
         if dir.is_empty() {

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use super::state::{Held, Key};
 use super::{Feed, Walker};
+use crate::effect::emitter::Spot;
 use crate::effect::program::table::{self, Language, Program, Special, mark};
 use crate::effect::program::{Next, Parsed, code};
-use crate::effect::value::{BLANK, Printer, Spot, Value};
+use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Arg, Extent, Grade, Source, SubCommand, Word};
 use crate::limits;
 

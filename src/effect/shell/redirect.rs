@@ -5,9 +5,10 @@ use shuck_ast::{Command, Redirect, RedirectKind, RedirectTarget, Stmt, Word};
 use super::marks::has_bare;
 use super::state::{Delta, Key};
 use super::{Feed, Walker};
+use crate::effect::emitter::Spot;
 use crate::effect::path::{join, normalise};
 use crate::effect::program::effects::is_directory;
-use crate::effect::value::{Printer, Spot, Value};
+use crate::effect::value::{Printer, Value};
 use crate::effect::{Extent, Grade, Source, Word as Kind, windows};
 
 /// May what a redirection names be impossible to open?

@@ -6,10 +6,10 @@
 use serde_json::Value as Json;
 
 use super::{located, own, shaped, words};
-use crate::effect::guard;
+use crate::effect::emitter::Emitter;
+use crate::effect::guarded;
 use crate::effect::patch;
 use crate::effect::path;
-use crate::effect::value::Emitter;
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
 
@@ -311,7 +311,7 @@ pub fn ends_guard(name: &str, input: &Json) -> bool {
     let words = words(&name.replace("__", "_"));
     any(&words, ENDS)
         && any(&words, PROCESSES)
-        && leaves(input).iter().any(|leaf| leaf.text.contains(guard::NAME))
+        && leaves(input).iter().any(|leaf| leaf.text.contains(guarded::NAME))
 }
 
 /// The field that says where a command runs.
@@ -411,7 +411,7 @@ pub fn holds_line(map: &serde_json::Map<String, Json>) -> bool {
 /// Does a line name something that guards this machine?
 fn mentions(line: &str, guards: &[&str]) -> bool {
     let named = |name: &&str| line.contains(name.trim_start_matches("~/").trim_end_matches("/."));
-    line.contains(guard::NAME) || guards.iter().any(named)
+    line.contains(guarded::NAME) || guards.iter().any(named)
 }
 
 /// Does the field start an agent without its guards?

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::effect::value::{Emitter, Spot, Value};
+use crate::effect::emitter::{Emitter, Spot};
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word, look, path};
 use crate::glob;
 use crate::limits;

@@ -3,7 +3,8 @@
 //! A list of words says whether they could execute, write, delete or send. Without such a word the
 //! program is code and nothing more; with one it is also an execution that nobody understands.
 
-use crate::effect::value::{Emitter, Value, looks_like_path};
+use crate::effect::emitter::Emitter;
+use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
 

@@ -23,7 +23,8 @@ use self::scan::Scan;
 use self::small::Sink;
 use super::effects::Next;
 use super::table::{self, Language};
-use crate::effect::value::{BLANK, Emitter, Value};
+use crate::effect::emitter::Emitter;
+use crate::effect::value::{BLANK, Value};
 use crate::effect::{Grade, Source, Word};
 
 pub use sql::redis;

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::lex::{self, JOIN, Kind, Lang, Token};
 use super::val::Val;
+use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
-use crate::effect::value::Emitter;
 use crate::limits;
 
 mod assign;

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::val::HOLE;
+use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
-use crate::effect::value::{Emitter, Value};
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
 

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
-use crate::effect::value::{Emitter, Value};
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 
 mod client;

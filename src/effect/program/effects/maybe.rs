@@ -1,9 +1,10 @@
 //! Words that nothing describes: what looks like a path is one.
 
 use super::Call;
+use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::host::host_of;
 use crate::effect::path;
-use crate::effect::value::{Emitter, Spot, Value, looks_like_path};
+use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits;
 

@@ -4,8 +4,9 @@ use super::super::table::{self, Class, Language, Program, Role, mark};
 use super::super::{code, options, special};
 use super::maybe::{maybe_path, maybe_read, source};
 use super::{Call, Next, device, sends, written};
+use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path::{self, split};
-use crate::effect::value::{BLANK, Emitter, Printer, Spot, Value};
+use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word};
 
 /// The operands by the roles of the row.

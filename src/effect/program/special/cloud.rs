@@ -2,7 +2,8 @@
 
 use super::super::effects::{Call, says};
 use super::super::table::Program;
-use crate::effect::value::{Emitter, Value};
+use crate::effect::emitter::Emitter;
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 
 const READS: &str = "\

@@ -2,8 +2,9 @@
 
 use super::super::effects::Next;
 use super::super::effects::{Call, joined};
+use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path;
-use crate::effect::value::{Emitter, Spot, Value};
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// Host directories that make a container as good as root on the host.

@@ -6,8 +6,9 @@ use super::super::table::{self, Program, Role, Special, mark};
 use super::search;
 use super::wrap::replace;
 use crate::effect::archive;
+use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path::{has_glob, join, normalise, split};
-use crate::effect::value::{Emitter, Spot, Value};
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word};
 use crate::limits::{self, Cap};
 

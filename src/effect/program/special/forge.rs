@@ -1,7 +1,8 @@
 //! gh and glab: requests by hand, aliases, clones.
 
 use super::super::effects::Call;
-use crate::effect::value::{Emitter, Value};
+use crate::effect::emitter::Emitter;
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// `gh api`: GET unless a method or fields say otherwise; a GraphQL query is a read, a mutation a

@@ -11,8 +11,9 @@ pub use settings::{names_git, redirects, settings};
 
 use super::super::effects::{Call, Next, operands, role};
 use super::super::table::{Program, Role, Special, mark};
+use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path::{self, split};
-use crate::effect::value::{Emitter, Spot, Value};
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word, secret};
 use crate::glob;
 

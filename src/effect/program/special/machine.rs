@@ -4,8 +4,9 @@ use super::super::effects::{Call, Next, device, maybe_path, role};
 use super::super::table::{Role, mark};
 use super::files::members;
 use super::search::expression;
-use crate::effect::guard;
-use crate::effect::value::{Emitter, Value};
+use crate::effect::emitter::Emitter;
+use crate::effect::guarded;
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// Words that only ask: `service x status`, `ufw status`, `nft list ruleset`.
@@ -118,12 +119,13 @@ pub fn kill(out: &mut Emitter, call: &Call, values: &[Value]) {
 fn names_guard(call: &Call, pattern: &str) -> bool {
     let has = |name: &str| call.parsed.option(name).is_some();
     if matches!(call.name, "kill") || call.name == "killall" && !has("-r") {
-        return pattern == guard::NAME;
+        return pattern == guarded::NAME;
     }
     let exact = has("-x") || call.name == "skill";
     let fold = if has("-i") { "(?i)" } else { "" };
     let whole = if exact { format!("{fold}^(?:{pattern})$") } else { format!("{fold}{pattern}") };
-    let line = if has("-f") { format!("{} hook", guard::NAME) } else { guard::NAME.to_string() };
+    let line =
+        if has("-f") { format!("{} hook", guarded::NAME) } else { guarded::NAME.to_string() };
     expression(&whole).is_none_or(|re| re.is_match(&line))
 }
 

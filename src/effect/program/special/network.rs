@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::super::code;
 use super::super::effects::{Call, Next, joined, role};
 use super::super::table::{Program, Role, mark};
-use crate::effect::value::{Emitter, Value};
+use crate::effect::emitter::Emitter;
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// httpie, xh: an optional method, the URL, then items: `k=v` and `k@file` are sent.

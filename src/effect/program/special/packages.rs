@@ -2,7 +2,8 @@
 
 use super::super::effects::{Call, Next, maybe_path};
 use super::super::table::{self, Program, mark};
-use crate::effect::value::{Emitter, Value, looks_like_path};
+use crate::effect::emitter::Emitter;
+use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
 
 /// Beginnings of packages that are a repository of somebody's.

@@ -3,9 +3,10 @@
 use super::super::effects::{Call, Next, is_directory, joined, sends, written};
 use super::super::options;
 use super::super::table::{Language, Special, mark};
+use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::host::host_of;
 use crate::effect::path::split;
-use crate::effect::value::{Emitter, Spot, Value};
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word};
 
 /// Where a bucket or a remote path lives, as far as the word says.

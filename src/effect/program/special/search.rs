@@ -9,9 +9,10 @@ use std::time::SystemTime;
 use super::super::options::Parsed;
 use super::super::table::mark;
 use crate::effect::Extent;
-use crate::effect::guard;
+use crate::effect::emitter::{Emitter, Spot};
+use crate::effect::guarded;
 use crate::effect::path::split;
-use crate::effect::value::{Emitter, Spot, Value};
+use crate::effect::value::Value;
 use crate::glob;
 use crate::limits::{self, Cap};
 
@@ -451,7 +452,7 @@ pub fn by_pattern(
     };
     let mut found: Vec<String> = there.into_iter().filter(|path| finds(path, true)).collect();
     // Who asks for it by name means it, there or not.
-    if text.contains(guard::NAME) {
+    if text.contains(guarded::NAME) {
         let named = out.place.guarded_paths().into_iter();
         let within = |path: &String| path.starts_with(&dir.lexical) && !found.contains(path);
         found.extend(named.filter(|path| within(path) && finds(path, false)).collect::<Vec<_>>());

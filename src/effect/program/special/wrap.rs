@@ -2,8 +2,9 @@
 
 use super::super::effects::{Call, Next, joined, role};
 use super::super::table::{Language, Program, Role, mark, program as find};
+use crate::effect::emitter::Emitter;
 use crate::effect::path::split;
-use crate::effect::value::{BLANK, Emitter, Printer, Value};
+use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::Cap;
 

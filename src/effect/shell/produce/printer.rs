@@ -2,8 +2,9 @@
 
 use super::super::Walker;
 use super::super::state::Key;
+use crate::effect::emitter::Spot;
 use crate::effect::program::table::{self, Class};
-use crate::effect::value::{Printer, Spot, Value};
+use crate::effect::value::{Printer, Value};
 use crate::effect::{Extent, Word};
 
 impl Walker<'_> {

@@ -3,10 +3,11 @@
 use super::super::state::Key;
 use super::super::{Feed, Walker, decode, listing};
 use crate::effect::Extent;
-use crate::effect::guard;
+use crate::effect::emitter::Spot;
+use crate::effect::guarded;
 use crate::effect::path::{join, normalise, split};
 use crate::effect::program::special;
-use crate::effect::value::{Printer, Spot, Value};
+use crate::effect::value::{Printer, Value};
 use crate::glob;
 use crate::limits::Cap;
 
@@ -156,7 +157,7 @@ impl Walker<'_> {
             "mktemp" => mktemp(args, self.out.place.dir("TMPDIR")),
             // Its path: the name stands for it, unless it is cut at slashes.
             "which" | "-v" | "type" | "whence" | "where"
-                if operands[..].iter().any(|one| one.plain() == Some(guard::NAME))
+                if operands[..].iter().any(|one| one.plain() == Some(guarded::NAME))
                     && (name != "type" || flag(&["-p", "-P"])) =>
             {
                 Some(Feed::Text(format!("{}\n", self.out.own_place())))
@@ -166,8 +167,9 @@ impl Walker<'_> {
                     !a.start().starts_with('-')
                         || matches!(a.start(), "-f" | "-e" | "-m" | "-n" | "-s" | "-q" | "--")
                 });
-                let known =
-                    operands[0].plain().filter(|text| text.ends_with(&format!("/{}", guard::NAME)));
+                let known = operands[0]
+                    .plain()
+                    .filter(|text| text.ends_with(&format!("/{}", guarded::NAME)));
                 known.filter(|_| only).map(|text| Feed::Text(format!("{text}\n")))
             }
             "which" | "-v" if self.state.flag(&Key::Splitting) => None,

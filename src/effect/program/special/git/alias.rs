@@ -5,7 +5,8 @@ use super::super::super::options::parse;
 use super::super::super::table::{Special, mark};
 use super::settings::Setting;
 use crate::effect::Word;
-use crate::effect::value::{Emitter, Value};
+use crate::effect::emitter::Emitter;
+use crate::effect::value::Value;
 
 /// An alias that this call itself brings along: git's own sub-commands cannot be aliases.
 pub fn expand(out: &mut Emitter, call: &Call, list: &[Setting], next: &mut Vec<Next>) -> bool {

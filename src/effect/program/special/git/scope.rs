@@ -3,7 +3,7 @@
 
 use super::super::super::effects::Call;
 use super::settings::{connects, given};
-use crate::effect::value::Emitter;
+use crate::effect::emitter::Emitter;
 use crate::effect::{Scope, Word};
 
 /// Sub-commands that serve, send or run what a settings file says.

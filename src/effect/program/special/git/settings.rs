@@ -4,7 +4,8 @@ use super::super::super::effects::{Call, Next};
 use super::super::super::table::mark;
 use super::BYPASS;
 use super::alias::{expand, risky};
-use crate::effect::value::{Emitter, Value};
+use crate::effect::emitter::Emitter;
+use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word, secret};
 
 const PROGRAM: Word = Word::Named("git.program");

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::time::UNIX_EPOCH;
 
+use crate::effect::emitter::Emitter;
 use crate::effect::path::join;
-use crate::effect::value::Emitter;
 use crate::glob;
 use crate::limits::Cap;
 

@@ -1,0 +1,451 @@
+//! Values become effects on paths and hosts: the one place where effects are made.
+
+mod guard;
+
+use std::ops::Range;
+
+use super::guarded::Guards;
+use super::host::host_of;
+use super::look;
+use super::path::{self, Resolver};
+use super::value::{BLANK, Value};
+use super::{Analysis, Effect, Extent, Grade, Place, Source, Target, Word, windows};
+use crate::limits::{self, Cap};
+
+/// Where a value leads.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Spot {
+    /// There.
+    At(Target),
+    /// A standard stream or a pipe: no effect.
+    Stream,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Collects effects: the one place where they are made.
+#[derive(Debug)]
+pub struct Emitter<'a> {
+    /// What is found so far.
+    pub analysis: Analysis,
+    /// Follows links.
+    pub resolver: Resolver,
+    /// The world.
+    pub place: &'a Place,
+    /// The directory the next effect is relative to; None when it is not known.
+    pub cwd: Option<String>,
+    /// The sub-command the next effect belongs to.
+    pub command: Option<usize>,
+    /// Files that are written in the call (as resolved), with their text where it is literal.
+    pub written: std::collections::HashMap<String, Option<String>>,
+    /// Directories that the call fills with what it fetches.
+    pub fetched: Vec<String>,
+    /// Variables that the next program looks at, where they were set in the call.
+    pub variables: Vec<(String, Option<String>)>,
+    /// Copies and new names that the call makes of files: where the new one is, and the old.
+    pub copies: std::collections::HashMap<String, String>,
+    /// How much of files was read to settle what the call does.
+    read: u64,
+    /// The guarded files that are there, once they were looked up.
+    guards: Option<Guards>,
+    /// Bytes of the paths of all effects.
+    bytes: usize,
+    /// There were more effects than are listed.
+    full: bool,
+}
+
+impl<'a> Emitter<'a> {
+    /// An empty one.
+    pub fn new(place: &'a Place) -> Emitter<'a> {
+        Emitter {
+            analysis: Analysis::default(),
+            resolver: Resolver::default(),
+            place,
+            cwd: (!place.cwd.is_empty())
+                .then(|| windows::path(&place.cwd).unwrap_or_else(|| path::normalise(&place.cwd))),
+            command: None,
+            written: std::collections::HashMap::new(),
+            fetched: Vec::new(),
+            variables: Vec::new(),
+            copies: std::collections::HashMap::new(),
+            read: 0,
+            guards: None,
+            bytes: 0,
+            full: false,
+        }
+    }
+
+    /// Does the path lie where the call put what it fetched?
+    pub fn is_fetched(&self, path: &str) -> bool {
+        let below =
+            |dir: &String| path.strip_prefix(dir.as_str()).is_some_and(|r| r.starts_with('/'));
+        self.fetched.iter().any(below)
+    }
+
+    /// That directory gets what the call fetches.
+    pub fn fetch_into(&mut self, dir: &Value) {
+        if let Spot::At(target) = self.spot(dir, Extent::Tree, true)
+            && !self.fetched.contains(&target.resolved)
+        {
+            self.fetched.push(target.resolved);
+        }
+    }
+
+    /// A bare effect.
+    pub fn push(&mut self, word: Word, grade: Grade, source: Source, span: Range<usize>) {
+        self.effect(word, grade, None, None, source, span);
+    }
+
+    /// Any effect.
+    pub fn effect(
+        &mut self,
+        word: Word,
+        grade: Grade,
+        path: Option<Target>,
+        host: Option<String>,
+        source: Source,
+        span: Range<usize>,
+    ) {
+        let command = self.command;
+        self.bytes +=
+            path.as_ref().map_or(0, |target| target.lexical.len() + target.resolved.len());
+        let room = Cap::Effects.holds(self.analysis.effects.len() + 1);
+        if !room || !Cap::EffectBytes.holds(self.bytes) {
+            self.full = true;
+            return;
+        }
+        self.analysis.effects.push(Effect { word, grade, path, host, source, command, span });
+    }
+
+    /// Something is not understood: an unknown execute, and why.
+    pub fn unknown(&mut self, why: &str, span: Range<usize>) {
+        self.push(Word::Execute, Grade::Unknown, Source::Program, span);
+        self.note(why);
+    }
+
+    /// Nobody can tell all that the text does, and hardly ever is that a danger: no allow covers it, and why.
+    pub fn untold(&mut self, why: &str, span: Range<usize>) {
+        self.push(Word::Read, Grade::Unknown, Source::Program, span);
+        self.note(why);
+    }
+
+    /// What is shown may hold secrets, and no path tells of them: the history, settings, the environment.
+    pub fn reveals(&mut self, what: &str, span: Range<usize>) {
+        self.untold(what, span);
+    }
+
+    /// Tells people why, once.
+    pub fn note(&mut self, why: &str) {
+        if !self.analysis.notes.iter().any(|n| n == why)
+            && self.analysis.notes.len() < limits::NOTES
+        {
+            self.analysis.notes.push(why.to_string());
+        }
+    }
+
+    /// What a cap or a spent budget has kept from being seen is not understood.
+    pub fn finish(mut self) -> Analysis {
+        self.settle();
+        self.settle_called();
+        self.fit_spans();
+        self.command = None;
+        let caps = limits::reached().into_iter().map(Cap::why);
+        let why: Vec<String> = caps.chain(limits::spent().map(|s| s.why().to_string())).collect();
+        // The last ones make room.
+        self.analysis.effects.truncate(Cap::Effects.most().saturating_sub(why.len()));
+        (self.full, self.bytes) = (false, 0);
+        for why in why {
+            self.unknown(&why, 0..0);
+        }
+        self.analysis
+    }
+
+    /// A file that the call changes, or whose way it changes, is not the one that people allowed.
+    fn settle_called(&mut self) {
+        for at in 0..self.analysis.commands.len() {
+            let Some(file) = self.analysis.commands[at].file.clone() else { continue };
+            let changed = self.resolver.resolve(&file.lexical, "/") != file.resolved
+                || Resolver::default().resolve(&file.lexical, "/") != file.resolved
+                || self.changes(&file, at);
+            if changed {
+                let command = &mut self.analysis.commands[at];
+                command.file = None;
+                command.transparent &= command.genuine;
+            }
+        }
+    }
+
+    /// Does anything but the command itself, and what it runs, write or remove the file?
+    fn changes(&mut self, file: &Target, own: usize) -> bool {
+        let Emitter { analysis, resolver, .. } = self;
+        let mut touches = |made: &str, extent: Extent, file: &str| {
+            let (made, file) = (made.to_lowercase(), file.to_lowercase());
+            match file.strip_prefix(made.trim_end_matches('/')) {
+                Some("") => true,
+                // What is put into a directory that is there leaves it the one it was.
+                Some(rest) if rest.starts_with('/') => extent.is_wide() || !resolver.is_dir(&made),
+                _ => extent == Extent::Glob && look::on_the_way(&made, &file),
+            }
+        };
+        analysis.effects.iter().any(|effect| {
+            let Some(made) = &effect.path else { return false };
+            matches!(effect.word, Word::Write | Word::Delete)
+                && limits::step(16)
+                && !analysis.with_wrappers(effect.command).contains(&own)
+                && [&made.lexical, &made.resolved].iter().any(|made_at| {
+                    touches(made_at, made.extent, &file.lexical)
+                        || touches(made_at, made.extent, &file.resolved)
+                })
+        })
+    }
+
+    /// The parser's spans of broken text can end behind it, or within a character.
+    fn fit_spans(&mut self) {
+        let Analysis { text, effects, commands, .. } = &mut self.analysis;
+        let fit = |span: &mut Range<usize>| {
+            if text.get(span.clone()).is_none() {
+                span.end = text.floor_char_boundary(span.end);
+                span.start = text.floor_char_boundary(span.start.min(span.end));
+            }
+        };
+        effects.iter_mut().for_each(|effect| fit(&mut effect.span));
+        for command in commands {
+            fit(&mut command.span);
+            fit(&mut command.word.span);
+            command.args.iter_mut().for_each(|arg| fit(&mut arg.span));
+            for option in &mut command.options {
+                fit(&mut option.span);
+                option.value.iter_mut().for_each(|value| fit(&mut value.span));
+            }
+        }
+    }
+
+    /// Where a value leads, and how much is touched there.
+    pub fn spot(&mut self, value: &Value, extent: Extent, changes: bool) -> Spot {
+        if value.pipe {
+            return Spot::Stream;
+        }
+        let computed = value.text.as_ref().filter(|t| t.contains(BLANK));
+        let Some(text) = value.text.as_ref().filter(|_| computed.is_none()) else {
+            let cut = computed.and_then(|t| t.split(BLANK).next()).map(str::to_string);
+            let prefix = cut.as_ref().or(value.prefix.as_ref());
+            // Behind what is not known, `..` leads out again.
+            if value.start().len() < value.outline.as_ref().map_or(0, String::len)
+                && value.outline.as_ref().is_some_and(|o| o.split('/').any(|part| part == ".."))
+                || computed.is_some_and(|t| t.split('/').any(|part| part == ".."))
+            {
+                return Spot::Unknown;
+            }
+            let (prefix, slash) = match prefix.map(|p| (p.as_str(), p.rfind('/'))) {
+                Some((prefix, Some(slash))) => (prefix, slash),
+                // A name without a directory lies in this one.
+                _ if value.name => ("./", 1),
+                _ => return Spot::Unknown,
+            };
+            let root = if slash == 0 { "/" } else { &prefix[..slash] };
+            if root.split('/').any(|part| part == "..") || path::has_glob(root) {
+                return Spot::Unknown;
+            }
+            return match self.base(root) {
+                Some(cwd) => self.below(root, &cwd, Extent::Below),
+                None => Spot::Unknown,
+            };
+        };
+        let Some(cwd) = self.base(text) else { return Spot::Unknown };
+        if value.glob {
+            let (dir, last) = path::split(text.trim_end_matches('/'));
+            let everything = matches!(last, "*" | ".*" | ".[!.]*" | "**" | "?*");
+            if everything && changes && !path::has_glob(dir) {
+                let dir = if dir.is_empty() { "." } else { dir };
+                // Without active characters the escapes mean nothing any more.
+                return self.below(&path::unescaped(dir), &cwd, Extent::Children);
+            }
+            return self.below(text, &cwd, Extent::Glob);
+        }
+        match self.below(text, &cwd, extent) {
+            Spot::At(target) if path::is_stream(&target.lexical) => Spot::Stream,
+            spot => spot,
+        }
+    }
+
+    /// The target, or what is known of it where the directory itself is only known to lie below
+    /// another (`cd "$(mktemp -d)"`).
+    fn below(&mut self, text: &str, cwd: &str, extent: Extent) -> Spot {
+        let Some(at) =
+            cwd.find(BLANK).filter(|_| !text.starts_with('/') && windows::path(text).is_none())
+        else {
+            return Spot::At(self.resolver.target(text, cwd, extent));
+        };
+        if text.split('/').any(|part| part == "..") {
+            return Spot::Unknown;
+        }
+        let root = cwd[..at].rfind('/').map_or("", |slash| &cwd[..slash]);
+        let root = if root.is_empty() { "/" } else { root };
+        Spot::At(self.resolver.target(root, "/", Extent::Below))
+    }
+
+    fn base(&self, text: &str) -> Option<String> {
+        if text.starts_with('/') || windows::path(text).is_some() {
+            return Some(self.cwd.clone().unwrap_or_else(|| "/".to_string()));
+        }
+        self.cwd.clone()
+    }
+
+    /// An effect on the path that a value names.
+    pub fn path(
+        &mut self,
+        word: Word,
+        value: &Value,
+        extent: Extent,
+        grade: Grade,
+        source: Source,
+    ) {
+        if value.text.as_deref() == Some("") {
+            return;
+        }
+        let changes = !matches!(word, Word::Read);
+        if self.full {
+            return;
+        }
+        match self.spot(value, extent, changes) {
+            // What stands for a number is no glob of the shell's.
+            Spot::At(target)
+                if word == Word::Read
+                    && target.extent == Extent::Glob
+                    && !target.lexical.contains("[-0-9]*") =>
+            {
+                self.read_glob(target, extent, grade, source, value.span.clone());
+            }
+            Spot::At(target)
+                if word == Word::Write && self.written.contains_key(&target.resolved) =>
+            {
+                // Its text is no longer what the call wrote first.
+                self.written.insert(target.resolved.clone(), None);
+                self.effect(word, grade, Some(target), None, source, value.span.clone());
+            }
+            Spot::At(target) => {
+                if word == Word::Delete && target.extent == Extent::Children {
+                    let hidden = path::split(value.start()).1.starts_with('.');
+                    self.emptied(&target, hidden, &value.span);
+                }
+                self.effect(word, grade, Some(target), None, source, value.span.clone())
+            }
+            Spot::Stream => {}
+            Spot::Unknown => {
+                self.effect(word, Grade::Unknown, None, None, source, value.span.clone());
+            }
+        }
+    }
+
+    /// Deleting what a value names: of a link that is the link, not what it leads to, unless the
+    /// text goes on behind it (`link/`, `link/.`).
+    pub fn unlink(&mut self, value: &Value, extent: Extent) {
+        let from = self.analysis.effects.len();
+        self.path(Word::Delete, value, extent, Grade::Certain, Source::Operand);
+        let Some(text) = value.plain() else { return };
+        let (_, last) = path::split(text);
+        let Some(Effect { path: Some(target), .. }) = self.analysis.effects.get_mut(from) else {
+            return;
+        };
+        if target.lexical == target.resolved
+            || matches!(last, "" | "." | "..")
+            || windows::path(&target.lexical).is_some()
+            || matches!(target.extent, Extent::Below | Extent::Children | Extent::Glob)
+        {
+            return;
+        }
+        let (dir, name) = path::split(&target.lexical);
+        let cwd = self.cwd.clone().unwrap_or_default();
+        let dir = self.resolver.resolve(dir, &cwd);
+        target.resolved = path::normalise(&format!("{dir}/{name}"));
+    }
+
+    /// Reading what a glob names: the files that are there, unless the call may have made more.
+    fn read_glob(
+        &mut self,
+        target: Target,
+        extent: Extent,
+        grade: Grade,
+        source: Source,
+        span: Range<usize>,
+    ) {
+        let changed = self.analysis.effects.iter().any(|e| match (&e.path, e.word) {
+            _ if e.grade == Grade::Unknown => true,
+            (Some(made), Word::Write) => {
+                made.extent != Extent::Exact
+                    || look::on_the_way(&target.lexical, &made.lexical)
+                    || look::on_the_way(&target.resolved, &made.resolved)
+            }
+            (_, word) => matches!(word, Word::Write | Word::Remote | Word::Code),
+        });
+        let named = if changed { None } else { look::named(&target) };
+        for mut one in named.unwrap_or_else(|| vec![target]) {
+            if one.extent == Extent::Exact {
+                // A link in the directory leads on.
+                one = self.resolver.target(&one.lexical, "/", extent);
+            }
+            self.effect(Word::Read, grade, Some(one), None, source, span.clone());
+        }
+    }
+
+    /// The effects from there on are on code that runs: what lies outside of the project was not
+    /// meant by an allow on the command.
+    pub fn code_from_elsewhere(&mut self, from: usize) {
+        for at in from..self.analysis.effects.len() {
+            let target = self.analysis.effects[at].path.clone();
+            if target.is_some_and(|target| self.is_elsewhere(&target)) {
+                self.analysis.effects[at].source = Source::Code;
+            }
+        }
+    }
+
+    /// The program runs what it finds in that directory.
+    pub fn runs_there(&mut self, dir: &Value) {
+        if let Spot::At(target) = self.spot(dir, Extent::Exact, false)
+            && self.is_elsewhere(&target)
+        {
+            let span = dir.span.clone();
+            self.effect(Word::Read, Grade::Certain, Some(target), None, Source::Code, span);
+        }
+    }
+
+    /// Does it lie, or lead, outside of the project?
+    fn is_elsewhere(&mut self, target: &Target) -> bool {
+        let root = self.place.project.trim_end_matches('/');
+        let real = self.resolver.resolve(root, "/");
+        let below = |path: &str| {
+            [root, real.trim_end_matches('/')].iter().any(|root| {
+                path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        };
+        !below(&target.lexical) || !below(&target.resolved)
+    }
+
+    /// An effect on a path in the current directory that is computed, not written.
+    pub fn own_path(
+        &mut self,
+        word: Word,
+        text: &str,
+        extent: Extent,
+        grade: Grade,
+        span: Range<usize>,
+    ) {
+        self.path(word, &Value::known(text, span), extent, grade, Source::Program);
+    }
+
+    /// Contacting what a value names; `send` = data leaves as well.
+    pub fn contact(&mut self, value: &Value, send: bool, source: Source) {
+        let known = host_of(value);
+        let open = |outline: &String| outline.split(BLANK).next().is_some_and(|t| t.ends_with(':'));
+        let grade = match (&known, value.plain()) {
+            // What stands for a port could say more.
+            (Some(_), None) if value.outline.as_ref().is_some_and(open) => Grade::Possible,
+            (Some(_), _) | (None, Some(_)) => Grade::Certain,
+            (None, None) => Grade::Unknown,
+        };
+        self.effect(Word::Network, grade, None, known.clone(), source, value.span.clone());
+        if send {
+            self.effect(Word::Send, grade, None, known, source, value.span.clone());
+        }
+    }
+}

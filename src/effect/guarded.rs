@@ -1,0 +1,179 @@
+//! The files that guard this machine: hookctl's own and the agents' settings.
+//!
+//! Which they are say the shipped rules that protect them; they are handed in with the place.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::{self, Metadata};
+
+use super::Place;
+use super::path::{is_below, split};
+use crate::limits::{self, Cap};
+
+/// The program's own name.
+pub const NAME: &str = "hookctl";
+
+/// A guarded file that is there.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its absolute path, as rules name it.
+    pub path: String,
+    /// What the file system knows it by.
+    pub id: Option<Id>,
+}
+
+/// Device and inode.
+pub type Id = (u64, u64);
+
+/// The guarded files that are there.
+#[derive(Debug, Default)]
+pub struct Guards {
+    /// Those that were found.
+    pub files: Vec<Found>,
+    /// Paths below which there are more than were looked at.
+    pub cut: Vec<String>,
+}
+
+/// How many names the file has.
+#[cfg(unix)]
+pub fn links(meta: &Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    meta.nlink()
+}
+
+#[cfg(not(unix))]
+pub fn links(_meta: &Metadata) -> u64 {
+    1
+}
+
+/// What the file system knows the file by.
+#[cfg(unix)]
+pub fn id(meta: &Metadata) -> Option<Id> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((meta.dev(), meta.ino()))
+}
+
+#[cfg(not(unix))]
+pub fn id(_meta: &Metadata) -> Option<Id> {
+    None
+}
+
+/// Could the file have another name, or be a program?
+#[cfg(unix)]
+pub fn is_shared(meta: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    meta.is_file() && (meta.nlink() > 1 || meta.mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+pub fn is_shared(_meta: &Metadata) -> bool {
+    false
+}
+
+/// The name without signs of a glob that stand for themselves: `hook[s]`.
+fn plain(name: &str) -> Option<String> {
+    let name = name.strip_suffix("/.").unwrap_or(name);
+    if name.contains(['*', '?']) {
+        return None;
+    }
+    Some(name.replace(['[', ']'], ""))
+}
+
+impl Place {
+    /// The guarded paths of this place, there or not.
+    pub fn guarded_paths(&self) -> Vec<String> {
+        let mut roots = vec![self.project.as_str()];
+        if self.cwd != self.project {
+            roots.push(&self.cwd);
+        }
+        let mut out = Vec::new();
+        for name in self.guarded.names.iter().filter(|name| !name.ends_with("/.")) {
+            let Some(name) = plain(name) else { continue };
+            match name.strip_prefix("~/") {
+                Some(rest) => out.push(format!("{}/{rest}", self.home)),
+                None if name.starts_with('/') => out.push(name),
+                None => out.extend(roots.iter().map(|root| format!("{root}/{name}"))),
+            }
+        }
+        out
+    }
+
+    /// Is it a guarded path, or one below a guarded directory?
+    pub fn is_guarded(&self, path: &str) -> bool {
+        self.guarded.names.iter().any(|name| {
+            let itself = name.ends_with("/.");
+            let Some(name) = plain(name) else { return false };
+            let holds = |whole: &str| path == whole || !itself && is_below(path, whole);
+            match name.strip_prefix("~/") {
+                Some(rest) => holds(&format!("{}/{rest}", self.home)),
+                None if name.starts_with('/') => holds(&name),
+                None => {
+                    let name = format!("/{name}");
+                    path.ends_with(&name) || !itself && path.contains(&(name + "/"))
+                }
+            }
+        })
+    }
+
+    /// Could something guarded lie below that directory?
+    pub fn may_hold(&self, dir: &str) -> bool {
+        let above = |path: &str| path == dir || is_below(path, dir);
+        above(&self.project)
+            || above(&self.cwd)
+            || above(&self.home)
+            || is_below(dir, &self.home)
+            || is_below(dir, &self.project)
+    }
+
+    /// A path in a directory that lies elsewhere than rules say, as they name it.
+    pub fn own_name(&self, path: &str) -> Option<String> {
+        self.guarded.moved.iter().find_map(|(dir, own)| {
+            let holds = path == dir || is_below(path, dir);
+            holds.then(|| format!("{own}{}", &path[dir.len()..]))
+        })
+    }
+
+    /// The guarded files that are there.
+    pub fn guarded_files(&self) -> Guards {
+        let mut out: Vec<Found> = Vec::new();
+        let mut cut: Vec<String> = Vec::new();
+        let moved = self.guarded.moved.iter().map(|(dir, _)| dir.clone());
+        let mut todo: VecDeque<(String, usize)> =
+            self.guarded_paths().into_iter().chain(moved).map(|path| (path, 0)).collect();
+        // Most agents are not there: one look settles all of their files.
+        let mut there: HashMap<String, bool> = HashMap::new();
+        while let Some((path, depth)) = todo.pop_front() {
+            if out.len() >= Cap::Guards.most() {
+                cut.push(path);
+                continue;
+            }
+            let dir = split(&path).0;
+            let known = there.get(dir).copied();
+            let exists = known.unwrap_or_else(|| fs::symlink_metadata(dir).is_ok());
+            if known.is_none() {
+                there.insert(dir.to_string(), exists);
+            }
+            if !exists {
+                continue;
+            }
+            let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+            // A link guards by what it leads to.
+            let meta = fs::metadata(&path).unwrap_or(meta);
+            if meta.is_dir() && depth >= limits::GUARD_DEPTH {
+                cut.push(path.clone());
+            } else if meta.is_dir() {
+                let names = fs::read_dir(&path).into_iter().flatten().flatten();
+                let mut names = names.filter_map(|one| one.file_name().into_string().ok());
+                let first: Vec<String> = names.by_ref().take(Cap::Guards.most()).collect();
+                if names.next().is_some() {
+                    cut.push(path.clone());
+                }
+                todo.extend(first.into_iter().map(|name| (format!("{path}/{name}"), depth + 1)));
+            }
+            let path = self.own_name(&path).unwrap_or(path);
+            if !out.iter().any(|one| one.path == path) {
+                out.push(Found { path, id: id(&meta).filter(|_| meta.is_file()) });
+            }
+        }
+        Guards { files: out, cut }
+    }
+}
