@@ -80,6 +80,23 @@ pub fn is_glob(text: &str) -> bool {
     text.bytes().any(|b| matches!(b, b'*' | b'?' | b'[' | b'\\'))
 }
 
+/// Does the text hold a glob character that is not escaped?
+pub fn has_active(text: &str) -> bool {
+    let mut escaped = false;
+    for c in text.bytes() {
+        match c {
+            b'\\' if !escaped => {
+                escaped = true;
+                continue;
+            }
+            b'*' | b'?' | b'[' if !escaped => return true,
+            _ => {}
+        }
+        escaped = false;
+    }
+    false
+}
+
 /// Why the glob cannot be meant, where it cannot.
 pub fn fault(glob: &str) -> Option<&'static str> {
     if glob.len() > limits::PATTERN {

@@ -10,6 +10,7 @@ use super::look;
 use super::path::{self, Resolver};
 use super::value::{BLANK, Value};
 use super::{Analysis, Effect, Extent, Grade, Place, Source, Target, Word, windows};
+use crate::glob;
 use crate::limits::{self, Cap};
 
 /// Where a value leads.
@@ -243,7 +244,7 @@ impl<'a> Emitter<'a> {
                 _ => return Spot::Unknown,
             };
             let root = if slash == 0 { "/" } else { &prefix[..slash] };
-            if root.split('/').any(|part| part == "..") || path::has_glob(root) {
+            if root.split('/').any(|part| part == "..") || glob::has_active(root) {
                 return Spot::Unknown;
             }
             return match self.base(root) {
@@ -255,7 +256,7 @@ impl<'a> Emitter<'a> {
         if value.glob {
             let (dir, last) = path::split(text.trim_end_matches('/'));
             let everything = matches!(last, "*" | ".*" | ".[!.]*" | "**" | "?*");
-            if everything && changes && !path::has_glob(dir) {
+            if everything && changes && !glob::has_active(dir) {
                 let dir = if dir.is_empty() { "." } else { dir };
                 // Without active characters the escapes mean nothing any more.
                 return self.below(&path::unescaped(dir), &cwd, Extent::Children);
@@ -282,6 +283,14 @@ impl<'a> Emitter<'a> {
         let root = cwd[..at].rfind('/').map_or("", |slash| &cwd[..slash]);
         let root = if root.is_empty() { "/" } else { root };
         Spot::At(self.resolver.target(root, "/", Extent::Below))
+    }
+
+    /// Goes to a directory, if it is known.
+    pub fn chdir(&mut self, value: &Value) {
+        self.cwd = match self.spot(value, Extent::Exact, false) {
+            Spot::At(target) if target.extent == Extent::Exact => Some(target.lexical),
+            _ => None,
+        };
     }
 
     fn base(&self, text: &str) -> Option<String> {

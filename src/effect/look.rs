@@ -14,11 +14,11 @@ use crate::limits;
 pub fn named(target: &Target) -> Option<Vec<Target>> {
     let lexical: Vec<&str> = target.lexical.split('/').collect();
     let resolved: Vec<&str> = target.resolved.split('/').collect();
-    let first = lexical.iter().position(|part| path::has_glob(part))?;
+    let first = lexical.iter().position(|part| glob::has_active(part))?;
     // Behind the glob both forms must say the same, before it they may be any.
     let rest = &lexical[first..];
     if !resolved.ends_with(rest)
-        || path::has_glob(&resolved[..resolved.len() - rest.len()].join("/"))
+        || glob::has_active(&resolved[..resolved.len() - rest.len()].join("/"))
         || rest.last() == Some(&"**")
     {
         return None;
@@ -31,7 +31,7 @@ pub fn named(target: &Target) -> Option<Vec<Target>> {
             let below = |name: &str| (format!("{lexical}/{name}"), format!("{resolved}/{name}"));
             if *part == "**" {
                 next.extend(directories(lexical, resolved)?);
-            } else if path::has_glob(part) {
+            } else if glob::has_active(part) {
                 next.extend(matching(resolved, part)?.iter().map(|name| below(name)));
             } else if !limits::look() {
                 return None;

@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub mod archive;
+pub mod decode;
 pub mod emitter;
 pub mod guarded;
 pub mod host;

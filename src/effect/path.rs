@@ -53,23 +53,6 @@ pub fn is_below(path: &str, dir: &str) -> bool {
     dir == "/" || path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Does the text hold a glob character that is not escaped?
-pub fn has_glob(text: &str) -> bool {
-    let mut escaped = false;
-    for c in text.bytes() {
-        match c {
-            b'\\' if !escaped => {
-                escaped = true;
-                continue;
-            }
-            b'*' | b'?' | b'[' if !escaped => return true,
-            _ => {}
-        }
-        escaped = false;
-    }
-    false
-}
-
 /// The text that a glob without active characters stands for.
 pub fn unescaped(glob: &str) -> String {
     let mut text = String::with_capacity(glob.len());

@@ -109,6 +109,51 @@ impl Value {
         }
     }
 
+    /// Something below the directory that it names.
+    pub fn below(&self) -> Value {
+        match self.plain() {
+            Some(text) => Value {
+                prefix: Some(format!("{}/", text.trim_end_matches('/'))),
+                span: self.span.clone(),
+                ..Value::default()
+            },
+            None => Value::unknown(self.span.clone()),
+        }
+    }
+
+    /// Files of that name at any depth below the directory. Only a name that is told by how it begins
+    /// (`.env*`) counts: `*.json` says little of what is there.
+    pub fn at_any_depth(&self, dir: &str) -> Option<Value> {
+        let text = self.text.as_deref()?;
+        let told = !text.starts_with(['*', '?', '[', '{', '!', '\\']) && !text.contains('/');
+        told.then(|| Value {
+            text: Some(format!("{}/**/{text}", dir.trim_end_matches('/'))),
+            glob: true,
+            span: self.span.clone(),
+            ..Value::default()
+        })
+    }
+
+    /// The same with `item` for each `token` in it.
+    pub fn with(&self, token: &str, item: &Value) -> Value {
+        let Some(text) = self.text.as_ref().filter(|t| t.contains(token)) else {
+            return self.clone();
+        };
+        if text == token {
+            return Value { span: self.span.clone(), ..item.clone() };
+        }
+        let inner = match (&item.text, &item.prefix) {
+            (Some(known), _) => known.clone(),
+            (None, Some(prefix)) => format!("{prefix}{BLANK}"),
+            (None, None) => BLANK.to_string(),
+        };
+        Value {
+            text: Some(text.replace(token, &inner)),
+            glob: self.glob || item.glob,
+            ..self.clone()
+        }
+    }
+
     /// The known beginning.
     pub fn start(&self) -> &str {
         self.text.as_deref().or(self.prefix.as_deref()).unwrap_or_default()

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::path::has_glob;
 use super::value::Value;
+use crate::glob;
 use crate::limits;
 
 /// Drives with more than one letter: PowerShell's own.
@@ -173,7 +173,7 @@ pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
         Some(head) if head.is_empty() || head.ends_with('/') => format!("{head}*"),
         _ => text,
     };
-    let glob = has_glob(&text);
+    let glob = glob::has_active(&text);
     Value { glob, ..Value::known(text, span) }
 }
 

@@ -342,7 +342,7 @@ impl Emitter<'_> {
             resolved: near(&target.resolved),
             extent: Extent::Glob,
         };
-        let there = match path::has_glob(&near.lexical) {
+        let there = match glob::has_active(&near.lexical) {
             true => look::named(&near).unwrap_or_default(),
             false => vec![near],
         };

@@ -13,12 +13,11 @@ mod search;
 mod windows;
 mod wrap;
 
-pub use files::{all, any_depth, deletes, found, named, printed};
+pub use files::{all, deletes, named, printed};
 use files::{dd, fd, find, gzip, ln, tar, unzip};
 pub use git::{names_git, redirects as redirects_git};
-pub use network::transfer;
 use remote::{copy, download, ssh, ssh_settings};
-pub use wrap::{apart, fill, replace};
+pub use wrap::fill;
 use wrap::{env, interpreter, parallel, shell, xargs};
 
 use super::effects::{Call, Next, joined, operands};
@@ -256,7 +255,7 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
             let Some((host, words)) = values.split_first() else { return true };
             out.contact(host, true, Source::Operand);
             let told: Vec<&str> = words.iter().map(Value::start).collect();
-            transfer(out, &told, &call.span, next);
+            super::code::transfer(out, &told, &call.span, next);
             if told.is_empty() {
                 next.push(Next::Stdin { lang: Language::Sftp });
             }

@@ -1,5 +1,6 @@
 //! The shell's own commands that change what follows.
 
+use crate::effect::decode;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -146,7 +147,7 @@ impl Walker<'_> {
             "printf" if args.first().and_then(Value::plain) == Some("-v") => {
                 if let Some(key) = args.get(1).and_then(Value::plain) {
                     let key = key.split('[').next().unwrap_or_default().to_string();
-                    match super::decode::printf(&args[2..]) {
+                    match decode::printf(&args[2..]) {
                         Some(text) => {
                             let words = vec![vec![super::word::quoted(&text)]];
                             self.mark_assignment(&key, Some(&text), span.clone(), true);

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::decode;
 use super::produce::{lines_of, loose};
 use super::state::{Held, Key, Var, unknown_var};
 use super::word::{number_var, value};
 use super::{Feed, Walker};
+use crate::effect::decode;
 use crate::effect::value::Value;
 use crate::limits;
 

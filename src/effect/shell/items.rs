@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::nested::is_shell;
 use super::produce::line;
 use super::{Feed, Walker, word};
-use crate::effect::program::{Next, special};
+use crate::effect::program::{self, Next, special};
 use crate::effect::value::{Printer, Value};
 use crate::limits::{self, Cap};
 
@@ -78,18 +78,18 @@ impl Walker<'_> {
         // A row of items writes nothing twice over in the text: none of them can be replaced.
         self.computed += 1;
         let made = |item: &Value| match token {
-            Some(token) => words.iter().map(|w| special::replace(w, token, item)).collect(),
+            Some(token) => words.iter().map(|w| w.with(token, item)).collect(),
             None => words.iter().chain([item]).cloned().collect(),
         };
         self.items_as_text(made, token.is_none(), index);
         for item in &items {
             let apart = match token {
                 Some(_) => None,
-                None => special::apart(words, std::slice::from_ref(item)),
+                None => program::effects::apart(words, std::slice::from_ref(item)),
             };
             let next = match token {
                 Some(token) => Next::Words {
-                    words: words.iter().map(|w| special::replace(w, token, item)).collect(),
+                    words: words.iter().map(|w| w.with(token, item)).collect(),
                     cwd: None,
                     feeds: false,
                 },
@@ -179,7 +179,7 @@ impl Walker<'_> {
                 .collect(),
             Feed::Tree(start) => vec![
                 Value { span: span.clone(), ..start.clone() },
-                Value { span: span.clone(), ..special::found(&start) },
+                Value { span: span.clone(), ..start.below() },
             ],
             feed => vec![word::value(&line(&feed), span.clone())],
         }

@@ -6,27 +6,7 @@ use crate::effect::value::Value;
 
 /// Something below the directory.
 pub(super) fn here() -> Feed {
-    Feed::Lines(special::found(&Value::known(".", 0..0)))
-}
-
-/// Get-ChildItem of the current directory.
-pub fn lists_here<T: AsRef<str>>(name: &str, args: &[T]) -> bool {
-    let mut text = false;
-    ["get-childitem", "gci"].iter().any(|n| n.eq_ignore_ascii_case(name))
-        && args.iter().all(|arg| {
-            let arg = arg.as_ref().to_ascii_lowercase();
-            let valued = ["-fi", "-inc", "-exc", "-dep", "-att"].iter().any(|o| arg.starts_with(o));
-            std::mem::replace(&mut text, valued) && !arg.is_empty()
-                || arg.starts_with('-') && !arg.starts_with("-p") && !arg.starts_with("-lit")
-                || matches!(&arg[..], "." | "./" | ".\\")
-        })
-}
-
-/// Does the cmdlet only choose among what it is given?
-pub fn passes_objects(name: &str) -> bool {
-    ["where-object", "where", "?", "select-object", "sort-object", "foreach-object", "%"]
-        .iter()
-        .any(|n| n.eq_ignore_ascii_case(name))
+    Feed::Lines(Value::known(".", 0..0).below())
 }
 
 /// Does no argument lead out of the directory?
@@ -67,11 +47,11 @@ pub(super) fn find(args: &[Value]) -> Option<Feed> {
     Some(if tests.clone().all(|a| plain.contains(&a.start())) {
         Feed::Tree(start)
     } else if tests.all(|a| plain.contains(&a.start()) || by_type.contains(&a.start())) {
-        Feed::Whole(special::found(&start), special::all(&start))
+        Feed::Whole(start.below(), special::all(&start))
     } else {
         match special::named(&start, args) {
-            named if named.is_empty() => Feed::Lines(special::found(&start)),
-            named => Feed::Found(special::found(&start), named),
+            named if named.is_empty() => Feed::Lines(start.below()),
+            named => Feed::Found(start.below(), named),
         }
     })
 }

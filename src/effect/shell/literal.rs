@@ -1,6 +1,7 @@
 //! Literal text as atoms: backslashes, quotes that the parser left in, and text whose place in the
 //! source is wrong.
 
+use crate::effect::decode;
 use shuck_ast::{LiteralText, Span, Word, WordPart, WordPartNode};
 
 use super::Walker;
@@ -129,7 +130,7 @@ fn whole_word(text: &str) -> Option<Vec<Atom>> {
                     }
                 }
                 out.push(Atom::Empty);
-                out.extend(quoted(&super::decode::unescape(&inner)?));
+                out.extend(quoted(&decode::unescape(&inner)?));
             }
             ('$', next) if next.is_some_and(|c| !c.is_whitespace()) => return None,
             ('`' | '<' | '>' | '(' | ')' | ';' | '&' | '|', _) => return None,

@@ -5,8 +5,8 @@ use shuck_ast::{BinaryOp, Command, CompoundCommand, RedirectKind, Stmt, StmtSeq}
 use super::word::{Atom, Blank, atoms_of, number, quoted};
 use super::{Feed, Walker};
 use crate::effect::path::split;
+use crate::effect::program::options;
 use crate::effect::program::table::{self, Program, Role, Special, mark};
-use crate::effect::program::{options, special};
 use crate::effect::value::{Printer, Value};
 use crate::limits;
 
@@ -180,7 +180,7 @@ pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
         {
             Some(atoms_of(value))
         }
-        Feed::Tree(start) => Some(atoms_of(&special::found(start))),
+        Feed::Tree(start) => Some(atoms_of(&start.below())),
         Feed::Names | Feed::Here => Some(vec![Atom::name()]),
         Feed::Numbers => {
             let mut atoms = Vec::new();

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Target, Word, look, path};
+use crate::effect::{Extent, Grade, Source, Target, Word, look};
 use crate::glob;
 use crate::limits;
 
@@ -230,8 +230,8 @@ impl Narrow {
         let inside = |dir: &str| dir == root || dir.starts_with(&format!("{root}/"));
         let mut add = |text: String, grade: Grade| {
             let (extent, text) = match text.strip_suffix("/**") {
-                Some(dir) if !path::has_glob(dir) => (Extent::Tree, dir.to_string()),
-                _ if path::has_glob(&text) => (Extent::Glob, text),
+                Some(dir) if !glob::has_active(dir) => (Extent::Tree, dir.to_string()),
+                _ if glob::has_active(&text) => (Extent::Glob, text),
                 _ => (Extent::Exact, text),
             };
             let target = Target { lexical: text.clone(), resolved: text, extent };

@@ -5,8 +5,8 @@ use super::scan::{Arg, Scan, module_name, template};
 use super::sql;
 use super::val::{HOLE, Val};
 use crate::effect::emitter::Spot;
+use crate::effect::program::Next;
 use crate::effect::program::table::{self, Class};
-use crate::effect::program::{Next, effects};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
 

@@ -12,6 +12,7 @@ mod lex;
 mod rows;
 mod scan;
 mod sed;
+mod sftp;
 mod small;
 mod sql;
 mod val;
@@ -21,12 +22,14 @@ use std::ops::Range;
 use self::lex::Lang;
 use self::scan::Scan;
 use self::small::Sink;
-use super::effects::Next;
+use super::call::Next;
 use super::table::{self, Language};
 use crate::effect::emitter::Emitter;
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Grade, Source, Word};
 
+pub use sftp::transfer;
+pub use small::{lists_here, passes_objects};
 pub use sql::redis;
 
 /// What a number known only at run time looks like in a value.
@@ -87,7 +90,7 @@ pub fn emit(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Nex
         Language::Sftp => {
             for line in text.lines() {
                 let words: Vec<&str> = line.split_whitespace().collect();
-                super::special::transfer(out, &words, &span, next);
+                transfer(out, &words, &span, next);
             }
         }
         Language::Mongo => sql::mongo(out, text, &span),

@@ -11,7 +11,7 @@ use crate::limits::{self, Cap};
 
 mod powershell;
 
-pub use powershell::{cmd, powershell};
+pub use powershell::{cmd, lists_here, passes_objects, powershell};
 
 /// Where the effects of a text go.
 pub struct Sink<'a, 'p> {

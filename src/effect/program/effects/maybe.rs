@@ -9,7 +9,7 @@ use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits;
 
 /// A program that no table describes: words that look like paths are read, and maybe written.
-pub(super) fn opaque(out: &mut Emitter, call: &Call) {
+pub fn opaque(out: &mut Emitter, call: &Call) {
     for found in &call.parsed.options {
         if let Some(value) = &found.value {
             maybe_path(out, value);

@@ -1,13 +1,14 @@
 //! Operands and values of options by the roles that a row gives them.
 
 use super::super::table::{self, Class, Language, Program, Role, mark};
-use super::super::{code, options, special};
+use super::super::{code, options};
 use super::maybe::{maybe_path, maybe_read, source};
 use super::{Call, Next, device, sends, written};
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path::{self, split};
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word};
+use crate::glob;
 
 /// The operands by the roles of the row.
 pub fn operands(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
@@ -43,7 +44,7 @@ pub fn operands(out: &mut Emitter, call: &Call, program: &Program, next: &mut Ve
             }
             Role::Joined => {
                 next.push(joined(&values[i..]));
-                next.extend(special::apart(&values[i..], &[]));
+                next.extend(apart(&values[i..], &[]));
                 return;
             }
             Role::Target => target(out, call, &values, value),
@@ -85,6 +86,22 @@ pub fn joined(values: &[Value]) -> Next {
     }
 }
 
+/// The same words kept apart, as `parallel sh -c 'a b'` and `watch sh -c 'a b'` mean them: what joins
+/// its words gives the shell only `a`, but whoever writes this means the whole text.
+pub fn apart(words: &[Value], items: &[Value]) -> Option<Next> {
+    let blank = |w: &Value| w.start().contains(char::is_whitespace);
+    if words.len() < 2 || blank(&words[0]) || !words[1..].iter().any(blank) {
+        return None;
+    }
+    let token = words.iter().any(|w| w.start().contains("{}"));
+    let mut words = words.to_vec();
+    match items {
+        [item, ..] if token => words = words.iter().map(|w| w.with("{}", item)).collect(),
+        _ => words.extend(items.iter().cloned()),
+    }
+    Some(Next::Words { words, cwd: None, feeds: false })
+}
+
 fn tree(call: &Call) -> Extent {
     if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact }
 }
@@ -108,7 +125,7 @@ fn pathspec(out: &mut Emitter, call: &Call, value: &Value) {
     out.path(Word::Read, &value, Extent::Tree, Grade::Certain, Source::Operand);
     // What a name is that begins with a sign of a glob says little.
     let last = split(value.start()).1;
-    let says = path::has_glob(value.start()) && !last.starts_with(['*', '?', '[']);
+    let says = glob::has_active(value.start()) && !last.starts_with(['*', '?', '[']);
     let folds = magic.contains("icase") || call.parsed.option("--icase-pathspecs").is_some();
     let files = match &value.text {
         Some(text) if folds && !text.contains('[') => Some(folded(text)),
@@ -181,7 +198,7 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
             out.code_from_elsewhere(from);
         }
         Role::ReadNamed => {
-            if let Some(files) = special::any_depth(".", value) {
+            if let Some(files) = value.at_any_depth(".") {
                 out.path(Word::Read, &files, Extent::Exact, Grade::Certain, Source::Operand);
             } else if value.plain().is_some_and(|text| !text.starts_with('!')) {
                 // A rule on `*.pem` names all that this names.

@@ -1,15 +1,15 @@
 //! Programs on files: find, dd, tar, ln, gzip.
 
-use super::super::effects::{Call, Next, chdir, elsewhere, written};
+use super::super::effects::{Call, Next, elsewhere, written};
 use super::super::options;
 use super::super::table::{self, Program, Role, Special, mark};
 use super::search;
-use super::wrap::replace;
 use crate::effect::archive;
 use crate::effect::emitter::{Emitter, Spot};
-use crate::effect::path::{has_glob, join, normalise, split};
+use crate::effect::path::{join, normalise, split};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word};
+use crate::glob;
 use crate::limits::{self, Cap};
 
 /// What find does with what it finds.
@@ -92,17 +92,17 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
                 let reads = reads(command, out.place.programs) && !has_or(args);
                 for path in taken(at).into_iter().filter(|_| !command.is_empty()) {
                     let item = Value::known(path, call.span.clone());
-                    let words = command.iter().map(|a| replace(a, "{}", &item)).collect();
+                    let words = command.iter().map(|a| a.with("{}", &item)).collect();
                     next.push(Next::Words { words, cwd: None, feeds: false });
                 }
                 for start in starts.iter().filter(|_| !command.is_empty()) {
                     let mut run = |item: &Value| {
-                        let words = command.iter().map(|a| replace(a, "{}", item)).collect();
+                        let words = command.iter().map(|a| a.with("{}", item)).collect();
                         next.push(Next::Words { words, cwd: None, feeds: false });
                     };
                     let names = named(start, args);
                     if names.is_empty() || !reads {
-                        run(&found(start));
+                        run(&start.below());
                     }
                     names.iter().for_each(&mut run);
                     guarded_names(out, start, args).iter().for_each(&mut run);
@@ -199,32 +199,20 @@ pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let pattern = own.operands.first().map(|i| &call.args[*i]);
     let mut items: Vec<Value> = Vec::new();
     for start in &starts {
-        items.push(found(start));
+        items.push(start.below());
         let changes = !reads(command, out.place.programs);
         items.extend(search::by_pattern(out, &own, start, pattern, changes));
     }
     for item in items {
         let mut words: Vec<Value> = command.to_vec();
         for token in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
-            words = words.iter().map(|w| replace(w, token, &item)).collect();
+            words = words.iter().map(|w| w.with(token, &item)).collect();
         }
         let placed = command.iter().any(|w| w.text.as_deref().is_some_and(|t| t.contains('{')));
         if !placed {
             words.push(item);
         }
         next.push(Next::Words { words, cwd: None, feeds: false });
-    }
-}
-
-/// What find prints: something below its start.
-pub fn found(start: &Value) -> Value {
-    match start.plain() {
-        Some(text) => Value {
-            prefix: Some(format!("{}/", text.trim_end_matches('/'))),
-            span: start.span.clone(),
-            ..Value::default()
-        },
-        None => Value::unknown(start.span.clone()),
     }
 }
 
@@ -284,13 +272,13 @@ pub fn named(start: &Value, args: &[Value]) -> Vec<Value> {
                 Value { text: name.text.as_ref().map(|t| t.to_lowercase()), ..name.clone() }
             }
             // A whole path is told as well.
-            "-path" | "-wholename" if name.plain().is_some_and(|t| !has_glob(t)) => {
+            "-path" | "-wholename" if name.plain().is_some_and(|t| !glob::has_active(t)) => {
                 found.push(name.clone());
                 continue;
             }
             _ => continue,
         };
-        found.extend(any_depth(dir, &value));
+        found.extend(value.at_any_depth(dir));
     }
     found.truncate(Cap::Asked.first(&found).len());
     found
@@ -308,19 +296,6 @@ fn guarded_names(out: &mut Emitter, start: &Value, args: &[Value]) -> Vec<Value>
     let mut named: Vec<Value> = named.map(|path| Value::known(path, start.span.clone())).collect();
     named.extend(search::by_path(out, start, args));
     named
-}
-
-/// Files of that name at any depth below the directory. Only a name that is told by how it begins
-/// (`.env*`) counts: `*.json` says little of what is there.
-pub fn any_depth(dir: &str, name: &Value) -> Option<Value> {
-    let text = name.text.as_deref()?;
-    let told = !text.starts_with(['*', '?', '[', '{', '!', '\\']) && !text.contains('/');
-    told.then(|| Value {
-        text: Some(format!("{}/**/{text}", dir.trim_end_matches('/'))),
-        glob: true,
-        span: name.span.clone(),
-        ..Value::default()
-    })
 }
 
 /// A deletion by find: everything, or only what passes the tests.
@@ -415,7 +390,7 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
         out.path(word, &archive, Extent::Exact, Grade::Certain, Source::Operand);
     }
     if let Some(dir) = start {
-        chdir(out, &dir);
+        out.chdir(&dir);
         if mode == Some('x') {
             elsewhere(out, call);
         }
@@ -452,7 +427,7 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
 /// The files of an archive that are asked for by name.
 pub fn members(out: &mut Emitter, values: &[Value], globs: bool) {
     for value in values {
-        let glob = globs && value.text.as_deref().is_some_and(has_glob);
+        let glob = globs && value.text.as_deref().is_some_and(glob::has_active);
         let value = Value { glob, ..value.clone() };
         out.path(Word::Write, &value, Extent::Tree, Grade::Certain, Source::Operand);
     }

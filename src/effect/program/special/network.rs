@@ -1,7 +1,5 @@
 //! Programs that talk to others in a syntax of their own: httpie, socat, databases' clients.
 
-use std::ops::Range;
-
 use super::super::code;
 use super::super::effects::{Call, Next, joined, role};
 use super::super::table::{Program, Role, mark};
@@ -151,33 +149,5 @@ pub fn client(
     }
     if !told {
         next.push(Next::Stdin { lang: program.language() });
-    }
-}
-
-/// A command of sftp, ftp or tftp: `put FILE`, `get FILE [HERE]`, `!CMD`.
-pub fn transfer(out: &mut Emitter, words: &[&str], span: &Range<usize>, next: &mut Vec<Next>) {
-    let Some((verb, rest)) = words.split_first() else { return };
-    if let Some(command) = verb.strip_prefix('!') {
-        let text = [&[command], rest].concat().join(" ");
-        next.push(Next::Script { text: Value::known(text, span.clone()), rest: Vec::new() });
-        return;
-    }
-    let files: Vec<&str> = rest.iter().filter(|w| !w.starts_with('-')).copied().collect();
-    let deep = rest.iter().any(|w| w.starts_with('-') && w.contains(['r', 'R']));
-    let mut file = |word: Word, name: &str| {
-        let value = Value { glob: name.contains(['*', '?']), ..Value::known(name, span.clone()) };
-        let extent = if deep { Extent::Tree } else { Extent::Exact };
-        out.path(word, &value, extent, Grade::Certain, Source::Code);
-    };
-    match *verb {
-        "put" | "reput" | "send" | "append" => {
-            files.iter().take(1).for_each(|name| file(Word::Read, name))
-        }
-        "mput" => files.iter().for_each(|name| file(Word::Read, name)),
-        "get" | "reget" | "recv" | "mget" => match files[..] {
-            [_, here] => file(Word::Write, here),
-            _ => file(Word::Write, "."),
-        },
-        _ => {}
     }
 }

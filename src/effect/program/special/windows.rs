@@ -3,8 +3,8 @@
 use super::super::code;
 use super::super::effects::{Call, Next, joined, operands};
 use super::super::table::{Language, Program, Role, mark};
+use crate::effect::decode;
 use crate::effect::emitter::Emitter;
-use crate::effect::shell::decode;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word, windows};
 

@@ -1,6 +1,6 @@
 //! Programs that run others: shells, interpreters, xargs, env.
 
-use super::super::effects::{Call, Next, joined, role};
+use super::super::effects::{Call, Next, apart, joined, role};
 use super::super::table::{Language, Program, Role, mark, program as find};
 use crate::effect::emitter::Emitter;
 use crate::effect::path::split;
@@ -10,20 +10,6 @@ use crate::limits::Cap;
 
 /// Modules of Python that only share their name with another program.
 const SHADOWS: &[&str] = &["build", "calendar", "code", "profile", "site", "test", "time", "trace"];
-
-/// `token` in an argument becomes `item`.
-pub fn replace(arg: &Value, token: &str, item: &Value) -> Value {
-    let Some(text) = arg.text.as_ref().filter(|t| t.contains(token)) else { return arg.clone() };
-    if text == token {
-        return Value { span: arg.span.clone(), ..item.clone() };
-    }
-    let inner = match (&item.text, &item.prefix) {
-        (Some(known), _) => known.clone(),
-        (None, Some(prefix)) => format!("{prefix}{BLANK}"),
-        (None, None) => BLANK.to_string(),
-    };
-    Value { text: Some(text.replace(token, &inner)), glob: arg.glob || item.glob, ..arg.clone() }
-}
 
 /// What parallel runs for a row of items: the words are shell text, the items are quoted in it.
 pub fn fill(words: &[Value], items: &[Value]) -> Next {
@@ -89,22 +75,6 @@ pub fn fill(words: &[Value], items: &[Value]) -> Next {
     Next::Script { text: Value::known(text, span), rest: Vec::new() }
 }
 
-/// The same words kept apart, as `parallel sh -c 'a b'` and `watch sh -c 'a b'` mean them: what joins
-/// its words gives the shell only `a`, but whoever writes this means the whole text.
-pub fn apart(words: &[Value], items: &[Value]) -> Option<Next> {
-    let blank = |w: &Value| w.start().contains(char::is_whitespace);
-    if words.len() < 2 || blank(&words[0]) || !words[1..].iter().any(blank) {
-        return None;
-    }
-    let token = words.iter().any(|w| w.start().contains("{}"));
-    let mut words = words.to_vec();
-    match items {
-        [item, ..] if token => words = words.iter().map(|w| replace(w, "{}", item)).collect(),
-        _ => words.extend(items.iter().cloned()),
-    }
-    Some(Next::Words { words, cwd: None, feeds: false })
-}
-
 /// What stands behind the user is the shell's: `su bob -- -lc TEXT`, `runuser bob --command=TEXT`.
 pub fn shell_text(values: &[Value]) -> Option<Value> {
     values.iter().enumerate().find_map(|(at, value)| {
@@ -134,7 +104,7 @@ pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut V
     for option in call.parsed.options.iter().filter(|o| o.name == "-I") {
         if let Some(token) = option.value.as_ref().and_then(Value::plain) {
             let item = Value::known("{}", 0..0);
-            words = words.iter().map(|w| replace(w, token, &item)).collect();
+            words = words.iter().map(|w| w.with(token, &item)).collect();
         }
     }
     if end == values.len() && call.parsed.option("-a").is_none() {
@@ -295,7 +265,7 @@ pub fn xargs(call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
         let item = Value::unknown(call.span.clone());
         let mut words = values;
         match &token {
-            Some(token) => words = words.iter().map(|w| replace(w, token, &item)).collect(),
+            Some(token) => words = words.iter().map(|w| w.with(token, &item)).collect(),
             None => words.push(item),
         }
         next.push(Next::Words { words, cwd: None, feeds: false });

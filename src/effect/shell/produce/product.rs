@@ -1,12 +1,13 @@
 //! What single programs print: the text itself, or the shape of its lines.
 
 use super::super::state::Key;
-use super::super::{Feed, Walker, decode, listing};
+use super::super::{Feed, Walker, listing};
 use crate::effect::Extent;
+use crate::effect::decode;
 use crate::effect::emitter::Spot;
 use crate::effect::guarded;
 use crate::effect::path::{join, normalise, split};
-use crate::effect::program::special;
+use crate::effect::program::{code, special};
 use crate::effect::value::{Printer, Value};
 use crate::glob;
 use crate::limits::Cap;
@@ -31,7 +32,7 @@ impl Walker<'_> {
             Feed::Lines(some) => (some, Vec::new()),
             Feed::Found(some, names) => (some, names),
             Feed::Whole(some, all) => (some, all.into_iter().collect()),
-            Feed::Tree(start) => (special::found(&start), vec![start]),
+            Feed::Tree(start) => (start.below(), vec![start]),
             other => return Some(other),
         };
         Some(Feed::Found(some, names.into_iter().chain(met).collect()))
@@ -97,8 +98,8 @@ impl Walker<'_> {
             }
             "find" => self.found_by(args),
             // Cmdlets hand objects on; for what takes them they are paths.
-            name if listing::lists_here(name, &texts(args)) => Some(listing::here()),
-            name if listing::passes_objects(name) => match fed {
+            name if code::lists_here(name, &texts(args)) => Some(listing::here()),
+            name if code::passes_objects(name) => match fed {
                 Feed::Lines(_) => Some(fed.clone()),
                 _ => None,
             },
@@ -127,7 +128,7 @@ impl Walker<'_> {
                     }
                     Feed::Here => Some(Feed::Names),
                     Feed::Whole(some, _) => Some(Feed::Lines(some.clone())),
-                    Feed::Tree(start) => Some(Feed::Lines(special::found(start))),
+                    Feed::Tree(start) => Some(Feed::Lines(start.below())),
                     Feed::Lines(_) | Feed::Found(..) | Feed::Names | Feed::Numbers => {
                         Some(fed.clone())
                     }

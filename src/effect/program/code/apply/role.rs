@@ -197,7 +197,7 @@ impl Scan<'_, '_> {
             "chdir" => {
                 self.moved = true;
                 let value = first.value(&self.span);
-                effects::chdir(self.out, &value);
+                self.out.chdir(&value);
             }
             "sock" => {
                 if let Some(Val::List(_, items)) =

@@ -1,9 +1,7 @@
 //! PowerShell and cmd.exe: text as the commands that stand in it. What they do say the tables.
 
 use super::*;
-use crate::effect::program::special;
 use crate::effect::program::table::{Program, Special, program};
-use crate::effect::shell::listing;
 use crate::effect::windows;
 use crate::limits::Cap;
 
@@ -14,6 +12,26 @@ const KEYWORDS: &[&str] = &[
     "break", "continue", "exit", "class", "using", "not", "exist", "call", "echo.", "rem", "set",
     "setlocal", "endlocal", "goto", "defined",
 ];
+/// Get-ChildItem of the current directory.
+pub fn lists_here<T: AsRef<str>>(name: &str, args: &[T]) -> bool {
+    let mut text = false;
+    ["get-childitem", "gci"].iter().any(|n| n.eq_ignore_ascii_case(name))
+        && args.iter().all(|arg| {
+            let arg = arg.as_ref().to_ascii_lowercase();
+            let valued = ["-fi", "-inc", "-exc", "-dep", "-att"].iter().any(|o| arg.starts_with(o));
+            std::mem::replace(&mut text, valued) && !arg.is_empty()
+                || arg.starts_with('-') && !arg.starts_with("-p") && !arg.starts_with("-lit")
+                || matches!(&arg[..], "." | "./" | ".\\")
+        })
+}
+
+/// Does the cmdlet only choose among what it is given?
+pub fn passes_objects(name: &str) -> bool {
+    ["where-object", "where", "?", "select-object", "sort-object", "foreach-object", "%"]
+        .iter()
+        .any(|n| n.eq_ignore_ascii_case(name))
+}
+
 /// The words of each command: between separators that do not stand in quotes.
 fn commands(text: &str, ends: &[char], quotes: &[char], escape: char) -> Vec<Vec<String>> {
     let (mut all, mut words, mut word) = (Vec::new(), Vec::new(), String::new());
@@ -174,9 +192,9 @@ pub fn powershell(sink: &mut Sink, text: &str) {
         let pipe = found.is_some_and(|p| p.special == Some(Special::Piped)) && listed;
         let object = |a: &String| a.starts_with("$_") || a.starts_with("$PSItem");
         let given = pipe && args.iter().all(|a| a.starts_with('-') || object(a));
-        listed = listing::lists_here(&name, args) || listed && listing::passes_objects(&name);
+        listed = lists_here(&name, args) || listed && passes_objects(&name);
         if given {
-            let here = special::found(&Value::known(".", sink.span.clone()));
+            let here = Value::known(".", sink.span.clone()).below();
             let own: Vec<String> = args.iter().filter(|a| !object(a)).cloned().collect();
             sink.given(&name, &own, here, cwd.as_ref());
             continue;

@@ -28,7 +28,7 @@ pub fn echo(args: &[Value]) -> Option<String> {
 }
 
 /// Backslash escapes as `printf` and `echo -e` read them; None = one that is not followed.
-pub(super) fn unescape(text: &str) -> Option<String> {
+pub fn unescape(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
