@@ -14,6 +14,7 @@ mod doubt;
 mod evaluate;
 pub mod fault;
 mod files;
+mod frame;
 mod group;
 mod heredoc;
 mod input;
@@ -43,6 +44,7 @@ use shuck_ast::Span;
 use shuck_parser::parser::{Parser, ShellDialect};
 
 pub use self::call::SYSTEM_DIRS;
+use self::frame::{Frame, Room};
 use self::state::{Held, Key, State};
 use super::emitter::Emitter;
 use super::value::{Printer, Value};
@@ -51,8 +53,7 @@ use crate::limits::{self, Cap};
 
 /// The option of `shopt` that lets a script use aliases; here they always may be in use.
 const ALIASES: &str = "expand_aliases";
-/// What one of them costs of the event's budget.
-const STEP: usize = 256;
+
 /// What a command reads from standard input.
 #[derive(Debug, Clone)]
 enum Feed {
@@ -84,40 +85,23 @@ enum Feed {
 pub fn analyse(text: &str, place: &Place) -> Analysis {
     let mut walker = Walker {
         out: Emitter::new(place),
-        source: Rc::from(""),
-        fixed: None,
         state: State::default(),
-        choice: Vec::new(),
-        blurred: false,
+        frame: Frame::new(""),
+        room: Room::new(),
         feed: Feed::None,
         refed: 0,
         before: None,
-        parent: None,
-        depth: 0,
-        steps: 0,
-        anchor: 0,
-        stopped: false,
-        calls: Vec::new(),
-        concurrent: 0,
-        bomb_base: 0,
-        computed: 0,
         substitutions: 0,
         decodings: Vec::new(),
         found: Vec::new(),
-        only_looked_at: false,
         several: false,
         pipes: Vec::new(),
-        separators: None,
-        zsh: false,
-        aliases: Vec::new(),
         external: false,
         traps: Vec::new(),
         locals: Vec::new(),
         written: Vec::new(),
-        probing: false,
         text_of_items: false,
     };
-    walker.anchor = here();
     walker.out.analysis.text = text.to_string();
     let cwd = walker.out.cwd.clone();
     walker.state.set(Key::Cwd, Some(Held::Cwd(cwd)));
@@ -157,42 +141,22 @@ fn cut(text: &str) -> &str {
     head.rfind('\n').map_or(head, |at| &head[..at])
 }
 
-/// About where the stack stands.
-#[inline(never)]
-fn here() -> usize {
-    let mark = 0_u8;
-    std::ptr::from_ref(&mark) as usize
-}
-
 /// The walk.
 struct Walker<'a> {
+    /// What is found.
     out: Emitter<'a>,
-    source: Rc<str>,
-    /// Where everything points that stands in nested text.
-    fixed: Option<Range<usize>>,
+    /// What is known at this point of the text.
     state: State,
-    /// Which of its values each variable with several has: name, index, count.
-    choice: Vec<(String, usize, usize)>,
-    /// A variable with several values is taken for one that nobody knows.
-    blurred: bool,
+    /// Where the walk stands.
+    frame: Frame,
+    /// What it may still cost.
+    room: Room,
+    /// What comes in on standard input.
     feed: Feed,
     /// How often `exec` has set it for all that follows.
     refed: usize,
     /// The same before the redirections of the command at hand, until its words are expanded.
     before: Option<Feed>,
-    parent: Option<usize>,
-    depth: usize,
-    steps: usize,
-    anchor: usize,
-    stopped: bool,
-    /// The functions that are being called.
-    calls: Vec<String>,
-    /// Inside how many pipelines and background jobs.
-    concurrent: usize,
-    /// The same where the outermost function was called.
-    bomb_base: usize,
-    /// Inside text that stands nowhere in the call, or stands there once for several commands.
-    computed: usize,
     /// How many substitutions have been walked.
     substitutions: usize,
     /// Texts that a decoder has made in the call.
@@ -201,12 +165,6 @@ struct Walker<'a> {
     external: bool,
     /// What the pipes of `<(cmd)` give.
     pipes: Vec<Feed>,
-    /// `IFS=, read ...`: how that one command splits.
-    separators: Option<Value>,
-    /// The text is zsh's.
-    zsh: bool,
-    /// The aliases that are being expanded: an alias is not expanded in its own text.
-    aliases: Vec<String>,
     /// Texts that run at the end; the directory they were walked in, if they were.
     traps: Vec<(Value, usize, Option<Option<String>>)>,
     /// Names that the functions being called have made their own.
@@ -215,24 +173,20 @@ struct Walker<'a> {
     written: windows::Written,
     /// What substitutions of the words at hand print by name, beside what they print at all.
     found: Vec<Value>,
-    /// What the present stage of a pipeline prints is only looked at.
-    only_looked_at: bool,
     /// The last thing that was evaluated quietly has several values.
     several: bool,
-    /// A walk that only asks whether an item becomes shell text.
-    probing: bool,
-    /// It did.
+    /// A walk that only asks did find that an item becomes shell text.
     text_of_items: bool,
 }
 
 impl Walker<'_> {
     fn range(&self, span: Span) -> Range<usize> {
-        self.fixed.clone().unwrap_or_else(|| span.start.offset()..span.end.offset())
+        self.frame.fixed.clone().unwrap_or_else(|| span.start.offset()..span.end.offset())
     }
 
     /// Text whose commands are not seen: what holds it may run anything.
     fn unseen(&mut self, why: &str, range: Range<usize>) {
-        self.out.command = self.parent;
+        self.out.command = self.frame.parent;
         self.out.unknown(why, range);
     }
 
@@ -255,50 +209,26 @@ impl Walker<'_> {
         self.state.set(Key::Positional, Some(Held::Positional(values)));
     }
 
-    fn stop(&mut self, why: &str) {
-        if !self.stopped {
-            self.stopped = true;
-            self.out.command = None;
-            self.out.unknown(why, 0..self.out.analysis.text.len());
-        }
-    }
-
-    /// Is there room to go on?
-    fn room(&mut self) -> bool {
-        if self.stopped {
-            return false;
-        }
-        self.steps += 1;
-        if !Cap::Steps.holds(self.steps) {
-            self.stopped = true;
-        } else if here().abs_diff(self.anchor) > limits::STACK {
-            self.stop("nested too deep");
-        } else if !limits::step(STEP) {
-            self.stop(limits::spent().map_or("", limits::Spent::why));
-        }
-        !self.stopped
-    }
-
-    /// Parses and walks the text that `self.source` becomes.
+    /// Parses a text and walks it, as the source of this frame.
     fn text(&mut self, text: &str) {
         if text.contains('\0') {
             self.out.unknown("a NUL byte in the command", 0..0);
         }
         if let Some(why) = deep::why_not(text) {
-            let span = self.fixed.clone().unwrap_or(0..text.len());
+            let span = self.frame.fixed.clone().unwrap_or(0..text.len());
             self.out.unknown(why, span);
             return;
         }
         // This word turns on the parser's own aliases, which lose their quotes and their places.
         let plain = text.contains(ALIASES).then(|| text.replace(ALIASES, "expand-aliases"));
         let read = plain.as_deref().unwrap_or(text);
-        let mut result = match self.zsh {
+        let mut result = match self.frame.zsh {
             true => Parser::with_dialect(read, ShellDialect::Zsh).parse(),
             false => Parser::new(read).parse(),
         };
         if !result.is_ok() && text.len() <= limits::RETRY {
             // The agent's shell may as well be zsh.
-            let dialect = if self.zsh { ShellDialect::Bash } else { ShellDialect::Zsh };
+            let dialect = if self.frame.zsh { ShellDialect::Bash } else { ShellDialect::Zsh };
             let other = Parser::with_dialect(read, dialect).parse();
             if other.is_ok() {
                 result = other;
@@ -306,7 +236,7 @@ impl Walker<'_> {
         }
         let mut text = text;
         let closed;
-        let whole = self.depth == 0 && plain.is_none() && text == self.out.analysis.text;
+        let whole = self.frame.depth == 0 && plain.is_none() && text == self.out.analysis.text;
         if !result.is_ok()
             && whole
             && let Some(quote) = unclosed::quote(text)
@@ -320,45 +250,46 @@ impl Walker<'_> {
                 (result, text) = (other, &closed);
             }
         }
-        let before = std::mem::replace(&mut self.source, Rc::from(text));
+        self.frame.source = Rc::from(text);
         self.doubt_rest(&result.file.body);
         self.seq(&result.file.body);
         if !result.is_ok() {
             let at = result.diagnostics.first().map_or(0, |d| d.span.start.offset());
-            let span = self.fixed.clone().unwrap_or(at..text.len());
+            let span = self.frame.fixed.clone().unwrap_or(at..text.len());
             let why = result.diagnostics.first().map_or("parse error", |d| d.message.as_str());
-            self.out.command = self.parent;
+            self.out.command = self.frame.parent;
             self.out.unknown(&format!("not understood at byte {at}: {why}"), span);
         }
-        self.source = before;
     }
 
     /// Walks shell text that a command runs.
     fn nested(&mut self, text: &str, span: Range<usize>, parent: Option<usize>) {
-        if !Cap::Depth.holds(self.depth + 1) || !self.room() {
+        if !Cap::Depth.holds(self.frame.depth + 1) || !self.has_room() {
             return;
         }
-        self.depth += 1;
-        let fixed = self.fixed.replace(span);
-        let outer = std::mem::replace(&mut self.parent, parent);
-        let choice = std::mem::take(&mut self.choice);
-        self.computed += 1;
+        let enter = |frame: &mut Frame| {
+            frame.depth += 1;
+            frame.fixed = Some(span);
+            frame.parent = parent;
+            frame.choice.clear();
+            frame.computed = true;
+        };
+        self.within(enter, |w| w.decoded_text(text));
+    }
+
+    /// Walks nested text; one that a decoder has made is an effect of its own.
+    fn decoded_text(&mut self, text: &str) {
         // At its end a continued line goes on with nothing.
         let part = match cut(text).strip_suffix("\\\n") {
             Some(rest) if !nested::continues(rest) => rest,
             _ => cut(text),
         };
         if self.decodings.iter().any(|decoded| text.contains(decoded)) {
-            self.out.command = parent;
-            let span = self.fixed.clone().unwrap_or_default();
+            self.out.command = self.frame.parent;
+            let span = self.frame.fixed.clone().unwrap_or_default();
             self.out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
         }
         self.text(part);
-        self.computed -= 1;
-        self.choice = choice;
-        self.parent = outer;
-        self.fixed = fixed;
-        self.depth -= 1;
     }
 
     /// A new sub-command; None when the cap is reached.
@@ -376,7 +307,7 @@ impl Walker<'_> {
             command.quoted = true;
         }
         if !Cap::Commands.holds(self.out.analysis.commands.len() + 1) {
-            self.stopped = true;
+            self.room.stopped = true;
             return None;
         }
         self.out.analysis.commands.push(command);
@@ -390,7 +321,7 @@ impl Walker<'_> {
         let command = self.push(SubCommand {
             name: "fork-bomb".to_string(),
             span: span.clone(),
-            parent: self.parent,
+            parent: self.frame.parent,
             quoted: true,
             genuine: true,
             ..SubCommand::default()

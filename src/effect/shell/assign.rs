@@ -257,7 +257,7 @@ impl Walker<'_> {
                         false => text.to_string(),
                     };
                     let mark = self.state.mark();
-                    self.nested(&text, span, self.parent);
+                    self.nested(&text, span, self.frame.parent);
                     self.state.rollback(mark);
                 }
             }

@@ -259,7 +259,7 @@ impl Walker<'_> {
                         self.script(&text, Vec::new(), index);
                         let unsure = |e: &crate::effect::Effect| e.grade == Grade::Unknown;
                         if text.start().contains('$')
-                            && !self.stopped
+                            && !self.room.stopped
                             && self.out.analysis.effects[effects..].iter().any(unsure)
                         {
                             // Its variables are not set yet.

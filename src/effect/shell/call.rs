@@ -7,6 +7,7 @@ use shuck_ast::{
     Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
 };
 
+use super::frame::Frame;
 use super::state::{Function, Held, Key};
 use super::{Feed, Walker, windows};
 use crate::effect::emitter::Spot;
@@ -88,10 +89,8 @@ impl Walker<'_> {
                 w.feed = own.clone();
             }
             // They hold for the command, not for its own words.
-            w.separators.clone_from(&separators);
             w.written = written;
-            w.call(&words, marked);
-            w.separators = None;
+            w.within(|frame| frame.separators.clone_from(&separators), |w| w.call(&words, marked));
             deltas.push(w.state.rollback(mark));
         });
         self.state.join(deltas);
@@ -214,7 +213,7 @@ impl Walker<'_> {
             }
         }
         // In a function these are its own, unless it says otherwise; behind it the old value is back.
-        if !self.calls.is_empty() && name != "export" && name != "readonly" {
+        if !self.frame.calls.is_empty() && name != "export" && name != "readonly" {
             let own = args.iter().filter_map(|a| a.start().split('=').next());
             let own: Vec<String> = own.filter(|n| !n.starts_with('-')).map(String::from).collect();
             self.locals.extend(own);
@@ -251,8 +250,8 @@ impl Walker<'_> {
     pub(super) fn define(&mut self, function: &FunctionDef) {
         let held = Function {
             body: Rc::new((*function.body).clone()),
-            source: self.source.clone(),
-            fixed: self.fixed.clone(),
+            source: self.frame.source.clone(),
+            fixed: self.frame.fixed.clone(),
             defined: self.range(function.span),
         };
         self.doubt_function(function);
@@ -292,7 +291,7 @@ impl Walker<'_> {
 
     fn command(&mut self, words: &[Value], marked: bool, span: Range<usize>, declared: bool) {
         let written = std::mem::take(&mut self.written);
-        if !self.room() {
+        if !self.has_room() {
             return;
         }
         let Some(word) = words.first() else { return };
@@ -317,7 +316,9 @@ impl Walker<'_> {
         };
         // Inside its own text an alias is the program again.
         let alias = match self.state.get(&Key::Alias(whole.clone())) {
-            Some(Held::Alias(a)) if !external && !self.aliases.contains(&whole) => Some(a.clone()),
+            Some(Held::Alias(a)) if !external && !self.frame.aliases.contains(&whole) => {
+                Some(a.clone())
+            }
             _ => None,
         };
         let system = dir.is_empty() || SYSTEM_DIRS.contains(&dir.as_str());
@@ -357,8 +358,8 @@ impl Walker<'_> {
             operands: parsed.operands.clone(),
             doubtful: parsed.doubtful.clone(),
             span: span.clone(),
-            parent: self.parent,
-            quoted: self.computed > 0,
+            parent: self.frame.parent,
+            quoted: self.frame.computed,
             genuine,
             file,
             transparent: told && complete && parsed.harmless && !lists_variables(&name, &parsed),
@@ -402,12 +403,13 @@ impl Walker<'_> {
             match alias {
                 Some(text) => {
                     // The text and the arguments behind it are the command.
-                    let outer = self.positional();
-                    self.set_positional(Some(Rc::new(words.to_vec())));
-                    self.aliases.push(whole);
-                    self.nested(&format!("{text} \"$@\""), span.clone(), Some(index));
-                    self.aliases.pop();
-                    self.set_positional(outer);
+                    let text = format!("{text} \"$@\"");
+                    self.given(words.to_vec(), |w| {
+                        w.within(
+                            |frame| frame.aliases.push(whole),
+                            |w| w.nested(&text, span.clone(), Some(index)),
+                        );
+                    });
                     if parsed.program.is_none() {
                         return;
                     }
@@ -482,7 +484,7 @@ impl Walker<'_> {
         }
         self.words_of_options(&parsed, index);
         for next in nexts {
-            if self.stopped {
+            if self.room.stopped {
                 return;
             }
             self.next(next, index, assigns);
@@ -551,23 +553,18 @@ impl Walker<'_> {
         index: usize,
         span: &Range<usize>,
     ) {
-        if self.calls.iter().any(|c| c == name) {
-            if self.concurrent > self.bomb_base {
+        if self.frame.calls.iter().any(|c| c == name) {
+            if self.frame.concurrent > self.frame.bomb_base {
                 self.fork_bomb(function.defined.clone());
             } else {
                 self.out.unknown("a function that calls itself", span.clone());
             }
             return;
         }
-        if self.calls.len() >= limits::CALLS {
+        if self.frame.calls.len() >= limits::CALLS {
             self.out.unknown("functions that call functions too deep", span.clone());
             return;
         }
-        let base = self.bomb_base;
-        if self.calls.is_empty() {
-            self.bomb_base = self.concurrent;
-        }
-        self.calls.push(name.to_string());
         let positional = self.positional();
         // `$0` stays the shell's.
         let mut own = words.to_vec();
@@ -577,26 +574,27 @@ impl Walker<'_> {
                 .and_then(|p| p.first().cloned())
                 .unwrap_or_else(|| Value::unknown(span.clone()));
         }
-        self.set_positional(Some(Rc::new(own)));
-        let source = std::mem::replace(&mut self.source, function.source.clone());
-        let fixed = std::mem::replace(&mut self.fixed, function.fixed.clone());
-        let choice = std::mem::take(&mut self.choice);
-        let outer = self.parent.replace(index);
-        // The body stands in the text once, however often it runs.
-        self.computed += 1;
-        let own = self.locals.len();
-        self.stmt(&function.body);
-        for name in self.locals.split_off(own) {
-            self.forget(&name);
-        }
-        self.computed -= 1;
-        self.parent = outer;
-        self.choice = choice;
-        self.fixed = fixed;
-        self.source = source;
-        self.set_positional(positional);
-        self.calls.pop();
-        self.bomb_base = base;
+        let enter = |frame: &mut Frame| {
+            if frame.calls.is_empty() {
+                frame.bomb_base = frame.concurrent;
+            }
+            frame.calls.push(name.to_string());
+            frame.source = function.source.clone();
+            frame.fixed = function.fixed.clone();
+            frame.choice.clear();
+            frame.parent = Some(index);
+            // The body stands in the text once, however often it runs.
+            frame.computed = true;
+        };
+        self.given(own, |w| {
+            w.within(enter, |w| {
+                let own = w.locals.len();
+                w.stmt(&function.body);
+                for name in w.locals.split_off(own) {
+                    w.forget(&name);
+                }
+            });
+        });
     }
 }
 

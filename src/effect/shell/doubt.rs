@@ -17,11 +17,11 @@ impl Walker<'_> {
     /// Says so where a word's text in the source is more, or less, than one word.
     pub(super) fn doubt(&mut self, word: &Word) {
         let (start, end) = (word.span.start.offset(), word.span.end.offset());
-        let Some(raw) = self.source.get(start..end) else { return };
+        let Some(raw) = self.frame.source.get(start..end) else { return };
         if !raw.starts_with('{') && !raw.contains("\\{") {
             return;
         }
-        let next = self.source.get(end..).and_then(|rest| rest.bytes().next());
+        let next = self.frame.source.get(end..).and_then(|rest| rest.bytes().next());
         let cut = raw.ends_with('$') && matches!(next, Some(b'(' | b'{' | b'"' | b'\''))
             || continues(raw);
         if cut || swallows(raw) {
@@ -59,7 +59,7 @@ impl Walker<'_> {
             DeclOperand::Name(reference) => reference.span.end.offset(),
             DeclOperand::Assignment(assignment) => assignment.span.end.offset(),
         });
-        let rest = ends.max().and_then(|end| self.source.get(end..decl.span.end.offset()));
+        let rest = ends.max().and_then(|end| self.frame.source.get(end..decl.span.end.offset()));
         if rest.is_some_and(|rest| rest.starts_with('(')) {
             self.unseen("an array that is not understood", self.range(decl.span));
         }
@@ -69,7 +69,7 @@ impl Walker<'_> {
     /// becomes another one.
     pub(super) fn doubt_array(&mut self, word: &Word) {
         let heredoc = |p: &WordPartNode| {
-            let raw = self.source.get(p.span.start.offset()..p.span.end.offset());
+            let raw = self.frame.source.get(p.span.start.offset()..p.span.end.offset());
             matches!(p.kind, WordPart::CommandSubstitution { .. })
                 && raw.is_some_and(|raw| raw.replace("<<<", "").contains("<<"))
         };
@@ -86,7 +86,7 @@ impl Walker<'_> {
         let before = entries.first().map_or(start, |entry| entry.word.span.start.offset());
         let odd = ['<', '>', '&', '[', '|', '(', '`', '"', '\''];
         let sound = matches!(function.body.command, Command::Compound(_))
-            && !self.source.get(start..before).unwrap_or_default().contains('\n')
+            && !self.frame.source.get(start..before).unwrap_or_default().contains('\n')
             && !entries.iter().any(|entry| self.slice(entry.word.span).contains(odd));
         if !sound {
             self.unseen("a function without braces", self.range(function.span));
@@ -110,7 +110,7 @@ impl Walker<'_> {
         let whole = whole
             && body.stmts.first().is_none_or(|first| first.span.start.offset() >= start + head)
             && from < end;
-        let missed = match self.source.get(from..end.saturating_sub(1)) {
+        let missed = match self.frame.source.get(from..end.saturating_sub(1)) {
             // Behind a heredoc's command stands its text.
             _ if raw.contains("<<") && !body.stmts.is_empty() => false,
             Some(rest) if whole => holds_more(rest),
@@ -128,17 +128,17 @@ impl Walker<'_> {
             redirects.chain([stmt.span.end.offset()]).max().unwrap_or_default()
         };
         let starts = body.stmts.iter().skip(1).map(|next| next.span.start.offset());
-        let starts = starts.chain([self.source.len()]);
-        let mut missed = body.stmts.is_empty() && holds_more(&self.source);
+        let starts = starts.chain([self.frame.source.len()]);
+        let mut missed = body.stmts.is_empty() && holds_more(&self.frame.source);
         for (stmt, next) in body.stmts.iter().zip(starts) {
-            let between = self.source.get(ends(stmt)..next);
+            let between = self.frame.source.get(ends(stmt)..next);
             // Behind a heredoc's command stands its text.
             let opens = |rest: &str| holds_more(&rest.replace(['(', '{', '!'], " "));
             missed |= !self.slice(stmt.span).contains("<<") && between.is_some_and(opens);
         }
         // What is not arithmetic is walked again from its text.
-        if missed && !self.source.contains("$((") {
-            let span = self.fixed.clone().unwrap_or(0..self.source.len());
+        if missed && !self.frame.source.contains("$((") {
+            let span = self.frame.fixed.clone().unwrap_or(0..self.frame.source.len());
             self.unseen("a part that is not understood", span);
         }
     }

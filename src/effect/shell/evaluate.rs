@@ -103,7 +103,7 @@ impl Walker<'_> {
     /// The call does something that nobody can tell from its text, and that hardly ever is a danger: it is not allowed,
     /// and nobody is asked for it.
     pub(super) fn untold(&mut self, why: &str, span: Range<usize>) {
-        self.out.command = self.parent;
+        self.out.command = self.frame.parent;
         self.out.untold(why, span);
     }
 

@@ -14,7 +14,7 @@ use crate::limits;
 impl Walker<'_> {
     /// Says so where a shell may read another text, and so run other lines, than the parser.
     pub(super) fn doubt_heredoc(&mut self, heredoc: &Heredoc) {
-        if agrees(&self.source, heredoc).is_none() {
+        if agrees(&self.frame.source, heredoc).is_none() {
             let span = self.range(heredoc.delimiter.span);
             self.unseen("a heredoc that may end elsewhere", span);
         }

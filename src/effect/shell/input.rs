@@ -13,7 +13,7 @@ use crate::limits;
 impl Walker<'_> {
     /// The characters that words are split at here; None = nobody knows.
     pub(super) fn separators(&self) -> Option<String> {
-        if let Some(own) = &self.separators {
+        if let Some(own) = &self.frame.separators {
             return own.plain().map(str::to_string);
         }
         if !self.state.flag(&Key::Splitting) {

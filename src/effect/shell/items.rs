@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::frame::Frame;
 use super::nested::is_shell;
 use super::produce::line;
 use super::{Feed, Walker, word};
@@ -76,31 +77,36 @@ impl Walker<'_> {
             items.extend(self.whole(&span));
         }
         // A row of items writes nothing twice over in the text: none of them can be replaced.
-        self.computed += 1;
+        let enter = |frame: &mut Frame| frame.computed = true;
+        self.within(enter, |w| w.each_of(&items, words, token, index, assigns));
+    }
+
+    fn each_of(
+        &mut self,
+        items: &[Value],
+        words: &[Value],
+        token: Option<&str>,
+        index: usize,
+        assigns: bool,
+    ) {
         let made = |item: &Value| match token {
             Some(token) => words.iter().map(|w| w.with(token, item)).collect(),
             None => words.iter().chain([item]).cloned().collect(),
         };
         self.items_as_text(made, token.is_none(), index);
-        for item in &items {
-            let apart = match token {
-                Some(_) => None,
-                None => program::effects::apart(words, std::slice::from_ref(item)),
+        for item in items {
+            let Some(token) = token else {
+                let item = std::slice::from_ref(item);
+                let apart = program::effects::apart(words, item);
+                self.next(special::fill(words, item), index, assigns);
+                if let Some(apart) = apart {
+                    self.next(apart, index, assigns);
+                }
+                continue;
             };
-            let next = match token {
-                Some(token) => Next::Words {
-                    words: words.iter().map(|w| w.with(token, item)).collect(),
-                    cwd: None,
-                    feeds: false,
-                },
-                None => special::fill(words, std::slice::from_ref(item)),
-            };
-            self.next(next, index, assigns);
-            if let Some(apart) = apart {
-                self.next(apart, index, assigns);
-            }
+            let words = words.iter().map(|w| w.with(token, item)).collect();
+            self.next(Next::Words { words, cwd: None, feeds: false }, index, assigns);
         }
-        self.computed -= 1;
     }
 
     /// `xargs sh -c 'eval "$1"' _`, `xargs -I{} bash -c {}`: is an item read as shell text? Then
@@ -121,7 +127,7 @@ impl Walker<'_> {
         };
         // What a stranger prints is told by its own name.
         let stranger = matches!(self.feed, Feed::Stream(Printer::Stranger));
-        if self.probing || stranger || !words.iter().any(shell) {
+        if self.frame.probing || stranger || !words.iter().any(shell) {
             return;
         }
         // Walked once with an item that nobody knows; nothing of that walk stays.
@@ -133,13 +139,12 @@ impl Walker<'_> {
         let (written, mark) = (self.out.written.clone(), self.state.mark());
         let (command, cwd) = (self.out.command, self.out.cwd.clone());
         let traps = self.traps.len();
-        (self.probing, self.text_of_items) = (true, false);
+        self.text_of_items = false;
         let next = match words.split_last() {
             Some((item, words)) if joins => special::fill(words, std::slice::from_ref(item)),
             _ => Next::Words { words, cwd: None, feeds: false },
         };
-        self.next(next, index, false);
-        self.probing = false;
+        self.within(|frame| frame.probing = true, |w| w.next(next, index, false));
         self.state.rollback(mark);
         self.traps.truncate(traps);
         self.out.analysis.effects.truncate(effects);

@@ -1,7 +1,5 @@
 //! Statements: lists, pipelines and compound commands, walked the way a shell would run them.
 
-use std::rc::Rc;
-
 use shuck_ast::{
     BinaryOp, BuiltinCommand, Command, CompoundCommand, ConditionalExpr, Stmt, StmtSeq, Word,
 };
@@ -32,7 +30,7 @@ impl Walker<'_> {
     pub(super) fn seq(&mut self, seq: &StmtSeq) {
         let mut before: Option<&Stmt> = None;
         for stmt in &seq.stmts {
-            if self.stopped {
+            if self.room.stopped {
                 return;
             }
             if before.is_some_and(|before| self.adjoins(before, stmt)) {
@@ -49,6 +47,7 @@ impl Walker<'_> {
         before.terminator.is_none()
             && !self.slice(before.span).ends_with(['\n', ';', '&'])
             && self
+                .frame
                 .source
                 .get(end..start)
                 .is_some_and(|between| between.bytes().all(|b| b == b' ' || b == b'\t'))
@@ -71,20 +70,18 @@ impl Walker<'_> {
         let Command::Simple(simple) = &stmt.command else { return false };
         let mut words = std::iter::once(&simple.name).chain(&simple.args);
         let word = words.find_map(|word| {
-            let text = word.try_static_text(&self.source).map(|text| text.to_string());
+            let text = word.try_static_text(&self.frame.source).map(|text| text.to_string());
             (!matches!(text.as_deref(), Some("command" | "builtin" | "--"))).then_some(text)
         });
         word.flatten().is_some_and(|word| word == "exec")
     }
 
     pub(super) fn stmt(&mut self, stmt: &Stmt) {
-        if !self.room() {
+        if !self.has_room() {
             return;
         }
         if matches!(stmt.terminator, Some(shuck_ast::StmtTerminator::Background(_))) {
-            self.concurrent += 1;
-            self.subshell(|w| w.stmt_here(stmt));
-            self.concurrent -= 1;
+            self.beside(|w| w.subshell(|w| w.stmt_here(stmt)));
         } else {
             self.stmt_here(stmt);
         }
@@ -129,10 +126,7 @@ impl Walker<'_> {
                     self.visit_word(word);
                     values.extend(self.quietly(|w| w.expand(word)));
                 }
-                let outer = self.positional();
-                self.set_positional(Some(Rc::new(values)));
-                self.stmt(&function.body);
-                self.set_positional(outer);
+                self.given(values, |w| w.stmt(&function.body));
             }
         }
         self.perhaps(stmt, mark);
@@ -142,9 +136,9 @@ impl Walker<'_> {
         let ends = |at: &usize| self.out.analysis.commands[*at].span.end;
         let command = (first..self.out.analysis.commands.len())
             .rev()
-            .filter(|at| simple && self.out.analysis.commands[*at].parent == self.parent)
+            .filter(|at| simple && self.out.analysis.commands[*at].parent == self.frame.parent)
             .max_by_key(ends);
-        self.redirect_effects(stmt, command.or(self.parent), before);
+        self.redirect_effects(stmt, command.or(self.frame.parent), before);
         match outer {
             // What reads the shell's own standard input from here on reads that.
             Some(_) if self.is_exec(stmt) => self.refed += 1,
@@ -234,10 +228,17 @@ impl Walker<'_> {
             }
             return;
         }
-        let outer = self.feed.clone();
-        self.concurrent += 1;
-        let mut stages = vec![first];
-        stages.extend(links.iter().map(|(_, stmt)| *stmt));
+        let stages = std::iter::once(first).chain(links.iter().map(|(_, stmt)| *stmt)).collect();
+        self.fed_with(self.feed.clone(), |w| w.beside(|w| w.pipeline(stages)));
+    }
+
+    /// Runs something beside what goes on: a stage of a pipeline, a job in the background.
+    pub(super) fn beside<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.within(|frame| frame.concurrent += 1, run)
+    }
+
+    /// The stages of a pipeline, each fed with what the one before it prints.
+    fn pipeline(&mut self, stages: Vec<&Stmt>) {
         let last = stages.len() - 1;
         let looking =
             stages.len() - stages.iter().rev().take_while(|stage| self.only_looks(stage)).count();
@@ -250,23 +251,21 @@ impl Walker<'_> {
                 );
             }
             self.subshell(|w| w.stmt(stage));
-            if self.stopped {
+            if self.room.stopped {
                 break;
             }
             if i < last {
-                self.only_looked_at = i + 1 >= looking;
-                self.feed = self.piped(stage);
-                self.only_looked_at = false;
+                self.feed = self
+                    .within(|frame| frame.only_looked_at = i + 1 >= looking, |w| w.piped(stage));
             }
         }
-        self.concurrent -= 1;
-        self.feed = outer;
     }
 
     /// Does that stage of a pipeline plainly no more than look at what it is fed?
     fn only_looks(&self, stmt: &Stmt) -> bool {
         let Command::Simple(simple) = &stmt.command else { return false };
-        let text = |word: &Word| word.try_static_text(&self.source).map(|text| text.to_string());
+        let text =
+            |word: &Word| word.try_static_text(&self.frame.source).map(|text| text.to_string());
         let Some(mut name) = text(&simple.name) else { return false };
         if name == "xargs" {
             let plain = |word: &Option<String>| {
@@ -286,7 +285,7 @@ impl Walker<'_> {
     /// Is it a plain `cd`?
     fn changes_directory(&self, stmt: &Stmt) -> bool {
         let Command::Simple(simple) = &stmt.command else { return false };
-        simple.name.try_static_text(&self.source).is_some_and(|name| name == "cd")
+        simple.name.try_static_text(&self.frame.source).is_some_and(|name| name == "cd")
     }
 
     /// Runs each branch from the same state and goes on from all of them.
@@ -430,9 +429,7 @@ impl Walker<'_> {
             }
             CompoundCommand::Conditional(command) => self.conditional(&command.expression),
             CompoundCommand::Coproc(command) => {
-                self.concurrent += 1;
-                self.subshell(|w| w.stmt(&command.body));
-                self.concurrent -= 1;
+                self.beside(|w| w.subshell(|w| w.stmt(&command.body)));
                 // Its two descriptors.
                 let mut pair = number_var();
                 pair[0].extend(number_var().remove(0));

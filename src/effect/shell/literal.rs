@@ -81,11 +81,13 @@ impl Walker<'_> {
                 WordPart::Literal(_) | WordPart::DoubleQuoted { .. } => {
                     text.push_str(self.slice(part.span));
                 }
-                WordPart::SingleQuoted { value, .. } => text.push_str(value.slice(&self.source)),
+                WordPart::SingleQuoted { value, .. } => {
+                    text.push_str(value.slice(&self.frame.source))
+                }
                 _ => return None,
             }
         }
-        let next = self.source.get(word.span.end.offset()..)?.chars().next();
+        let next = self.frame.source.get(word.span.end.offset()..)?.chars().next();
         if !cooked || !next.is_none_or(|c| c.is_whitespace() || ";&|<>()`".contains(c)) {
             return None;
         }

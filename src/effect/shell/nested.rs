@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::frame::Frame;
 use super::state::{Held, Key};
 use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
@@ -76,7 +77,7 @@ impl Walker<'_> {
                     self.out.note("items known only at run time");
                 }
                 // Rows of wrappers hand on all the words that are left.
-                self.steps += batches.iter().map(Vec::len).sum::<usize>() / 4;
+                self.room.take(batches.iter().map(Vec::len).sum::<usize>() / 4);
                 let mut up = 0;
                 let mut at = Some(index);
                 while let Some(i) = at {
@@ -88,7 +89,6 @@ impl Walker<'_> {
                     self.out.unknown("wrappers nested too deep", 0..0);
                     return;
                 }
-                let outer = self.parent.replace(index);
                 if let Some(cwd) = cwd {
                     let text = cwd.plain().map(str::to_string);
                     if text != self.cwd() {
@@ -96,23 +96,24 @@ impl Walker<'_> {
                     }
                 }
                 let name = self.out.analysis.commands.get(index).map(|c| c.name.clone());
-                for words in batches {
-                    self.external = true;
-                    self.call(&words, marked);
-                    self.external = false;
-                }
+                self.below(index, |w| {
+                    for words in batches {
+                        w.external = true;
+                        w.call(&words, marked);
+                        w.external = false;
+                    }
+                });
                 if !matches!(name.as_deref(), Some("command" | "builtin")) {
                     // `command cd x` goes there as well; no other wrapper changes this shell.
                     self.state.rollback(mark);
                 }
-                self.parent = outer;
             }
             Next::Each { words, token } => self.each_item(&words, token.as_deref(), index, assigns),
             Next::Script { text, rest } => self.script(&text, rest, index),
             Next::Fed { text } => {
-                let outer = std::mem::replace(&mut self.feed, Feed::Stream(Printer::Stranger));
-                self.script(&text, Vec::new(), index);
-                self.feed = outer;
+                self.fed_with(Feed::Stream(Printer::Stranger), |w| {
+                    w.script(&text, Vec::new(), index);
+                });
             }
             Next::Stdin { lang } => {
                 let words = self.handed_on(index, true);
@@ -123,6 +124,11 @@ impl Walker<'_> {
                 self.file(&file, lang, index, words);
             }
         }
+    }
+
+    /// Runs what that command starts.
+    pub(super) fn below<T>(&mut self, index: usize, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.within(|frame| frame.parent = Some(index), run)
     }
 
     /// `$0`, `$1` ... of the script that a shell or `source` runs: its operands; behind standard
@@ -162,13 +168,11 @@ impl Walker<'_> {
                 }
             }
         };
-        let zsh = std::mem::replace(&mut self.zsh, name.as_deref() == Some("zsh"));
-        if eval {
-            self.nested(&whole, text.span.clone(), Some(index));
-        } else {
-            self.child(rest, |w| w.nested(&whole, text.span.clone(), Some(index)));
-        }
-        self.zsh = zsh;
+        let enter = |frame: &mut Frame| frame.zsh = name.as_deref() == Some("zsh");
+        self.within(enter, |w| match eval {
+            true => w.nested(&whole, text.span.clone(), Some(index)),
+            false => w.child(rest, |w| w.nested(&whole, text.span.clone(), Some(index))),
+        });
     }
 
     /// Text runs that somebody prints; `piped` = into an interpreter, `own` = in this very shell.
@@ -223,9 +227,7 @@ impl Walker<'_> {
         let child = self.state.child();
         let state = std::mem::replace(&mut self.state, child);
         self.set_positional(Some(Rc::new(positional)));
-        let calls = std::mem::take(&mut self.calls);
-        run(self);
-        self.calls = calls;
+        self.within(|frame| frame.calls.clear(), run);
         self.state = state;
     }
 
@@ -304,14 +306,9 @@ impl Walker<'_> {
             return self.child(words, |w| w.nested(text, span, Some(index)));
         }
         // `source FILE a b`: its own words while it runs; without any it sees this shell's.
-        let outer = self.positional();
-        let some = words.len() > 1;
-        if some {
-            self.set_positional(Some(Rc::new(words)));
-        }
-        self.nested(text, span, Some(index));
-        if some {
-            self.set_positional(outer);
+        match words.len() > 1 {
+            true => self.given(words, |w| w.nested(text, span, Some(index))),
+            false => self.nested(text, span, Some(index)),
         }
     }
 
@@ -340,14 +337,14 @@ impl Walker<'_> {
     pub(super) fn inline(&mut self, lang: Language, value: &Value, index: usize) {
         let mut next = Vec::new();
         code::emit(&mut self.out, lang, value, &mut next);
-        let outer = std::mem::replace(&mut self.feed, Feed::None);
-        for next in next {
-            if self.stopped {
-                break;
+        self.fed_with(Feed::None, |w| {
+            for next in next {
+                if w.room.stopped {
+                    break;
+                }
+                w.next(next, index, false);
             }
-            self.next(next, index, false);
-        }
-        self.feed = outer;
+        });
     }
 
     /// A script file runs with these words from `$0` on: opaque, unless the call itself wrote it.
@@ -370,10 +367,7 @@ impl Walker<'_> {
         let own = matches!(caller.as_deref(), Some("." | "source"));
         if file.pipe {
             let feed = self.pipe(file);
-            let outer = std::mem::replace(&mut self.feed, feed);
-            self.stdin(fed, index, words);
-            self.feed = outer;
-            return;
+            return self.fed_with(feed, |w| w.stdin(fed, index, words));
         }
         if file.fed {
             self.unread(Printer::Stranger, true, own, &file.span);

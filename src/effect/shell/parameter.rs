@@ -209,7 +209,7 @@ impl Walker<'_> {
         let index = match (index, &reference.subscript) {
             (Some(word), _) => self.expand_one(&word, true).plain().map(str::to_string),
             (None, Some(subscript)) => {
-                let text = subscript.syntax_text(&self.source).to_string();
+                let text = subscript.syntax_text(&self.frame.source).to_string();
                 match text.strip_prefix('$') {
                     Some(name) if is_name(name) => {
                         let mut atoms = Vec::new();
@@ -243,7 +243,8 @@ impl Walker<'_> {
     /// The value of a variable in the world that is looked at.
     pub fn words(&mut self, name: &str) -> Option<Words> {
         let count = self.state.var(name)?.len();
-        if count > 1 && self.blurred && !self.choice.iter().any(|(own, ..)| own == name) {
+        if count > 1 && self.frame.blurred && !self.frame.choice.iter().any(|(own, ..)| own == name)
+        {
             return unknown_var().pop();
         }
         let at = if count > 1 { self.chosen(name, count) } else { 0 };
@@ -252,10 +253,10 @@ impl Walker<'_> {
 
     /// Which of `count` ways is taken in the world that is looked at.
     fn chosen(&mut self, name: &str, count: usize) -> usize {
-        match self.choice.iter().find(|(n, ..)| n == name) {
+        match self.frame.choice.iter().find(|(n, ..)| n == name) {
             Some((_, at, _)) => *at,
             None => {
-                self.choice.push((name.to_string(), 0, count));
+                self.frame.choice.push((name.to_string(), 0, count));
                 0
             }
         }
@@ -368,7 +369,7 @@ impl Walker<'_> {
         // A shell ends the expansion at the first `}`, the parser at the last.
         let braces = operand.is_some_and(|word| {
             let span = word.span.start.offset()..word.span.end.offset();
-            self.source.get(span).is_some_and(|t| t.replace("${", "").contains('{'))
+            self.frame.source.get(span).is_some_and(|t| t.replace("${", "").contains('{'))
         });
         if braces {
             out.push(Atom::blank(inside));

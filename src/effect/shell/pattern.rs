@@ -10,7 +10,7 @@ use crate::limits;
 impl Walker<'_> {
     /// A pattern of characters, `*` and `?`, if it is no more than that.
     pub(super) fn plain_pattern(&mut self, pattern: &Pattern) -> Option<String> {
-        let text = pattern.render(&self.source);
+        let text = pattern.render(&self.frame.source);
         // One variable in it may be known.
         if let Some(name) = text.trim_matches('"').strip_prefix('$')
             && is_name(name.trim_matches(['{', '}']))

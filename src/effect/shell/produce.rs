@@ -21,7 +21,7 @@ impl Walker<'_> {
 
     /// What a statement puts into a pipe: in zsh its own redirections come on top of that.
     pub(super) fn piped(&mut self, stmt: &Stmt) -> Feed {
-        if !self.room() {
+        if !self.has_room() {
             return Feed::Stream(Printer::Stranger);
         }
         let fed = self.redirect_feed(stmt).unwrap_or_else(|| self.feed.clone());
@@ -79,20 +79,14 @@ impl Walker<'_> {
                 })
             }
             Command::Binary(binary) if matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) => {
-                let outer = std::mem::replace(&mut self.feed, fed);
-                self.feed = self.piped(&binary.left);
-                let feed = self.product(&binary.right);
-                self.feed = outer;
-                feed
+                self.fed_with(fed, |w| {
+                    w.feed = w.piped(&binary.left);
+                    w.product(&binary.right)
+                })
             }
             Command::Compound(
                 CompoundCommand::BraceGroup(seq) | CompoundCommand::Subshell(seq),
-            ) => {
-                let outer = std::mem::replace(&mut self.feed, fed);
-                let feed = self.handed(seq);
-                self.feed = outer;
-                feed
-            }
+            ) => self.fed_with(fed, |w| w.handed(seq)),
             Command::Decl(_) | Command::Builtin(_) => Feed::Stream(Printer::Nobody),
             _ => Feed::Stream(Printer::Stranger),
         }

@@ -72,11 +72,11 @@ impl Walker<'_> {
 
     /// Evaluates something without choosing a world for good.
     pub(super) fn quietly<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let length = self.choice.len();
+        let length = self.frame.choice.len();
         let result = run(self);
         // In more than one world the text is not one text.
-        self.several = self.choice.len() > length;
-        self.choice.truncate(length);
+        self.several = self.frame.choice.len() > length;
+        self.frame.choice.truncate(length);
         result
     }
 
@@ -180,7 +180,7 @@ impl Walker<'_> {
                 }
             };
             // zsh: `>! file` overwrites; what follows is the file.
-            let word = match bang(stmt, redirect, &self.source) {
+            let word = match bang(stmt, redirect, &self.frame.source) {
                 Some(next) if writes => {
                     self.untold(
                         "a redirection that zsh reads as another",

@@ -21,7 +21,7 @@ impl Walker<'_> {
         self.doubt(word);
         self.zsh_text(&word.parts, false);
         self.visit_parts(&word.parts);
-        let raw = self.source.get(word.span.start.offset()..word.span.end.offset());
+        let raw = self.frame.source.get(word.span.start.offset()..word.span.end.offset());
         let Some(raw) = raw.filter(|r| r.contains('(') && (r.starts_with('=') || r.ends_with(')')))
         else {
             return;
@@ -31,7 +31,7 @@ impl Walker<'_> {
             // zsh: the name of a file that holds what the command prints.
             let inner = inner.to_string();
             let mark = self.state.mark();
-            self.nested(&inner, range, self.parent);
+            self.nested(&inner, range, self.frame.parent);
             self.state.rollback(mark);
             return;
         }
@@ -40,14 +40,14 @@ impl Walker<'_> {
             let atoms = self.quietly(|w| w.atoms(&word.parts, Quote::Bare));
             groups(atoms, &mut runs);
             for text in runs {
-                self.nested(&text, range.clone(), self.parent);
+                self.nested(&text, range.clone(), self.frame.parent);
             }
         }
     }
 
     fn visit_parts(&mut self, parts: &[WordPartNode]) {
         for (at, part) in parts.iter().enumerate() {
-            if !self.room() {
+            if !self.has_room() {
                 return;
             }
             if let WordPart::Variable(name) = &part.kind {
@@ -99,14 +99,11 @@ impl Walker<'_> {
             }
             WordPart::ProcessSubstitution { body, is_input } => {
                 self.doubt_body(body, span);
-                let outer = self.feed.clone();
-                if !is_input {
-                    self.feed = Feed::Stream(Printer::Stranger);
-                }
-                self.concurrent += 1;
-                self.subshell(|w| w.seq(body));
-                self.concurrent -= 1;
-                self.feed = outer;
+                let feed = match is_input {
+                    true => self.feed.clone(),
+                    false => Feed::Stream(Printer::Stranger),
+                };
+                self.fed_with(feed, |w| w.beside(|w| w.subshell(|w| w.seq(body))));
             }
             WordPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
                 let raw = self.slice(span);
@@ -204,20 +201,20 @@ impl Walker<'_> {
     pub(super) fn apart(&mut self, text: &str, span: Span) {
         let range = self.range(span);
         let mark = self.state.mark();
-        self.nested(text, range, self.parent);
+        self.nested(text, range, self.frame.parent);
         self.state.rollback(mark);
     }
 
     /// `$((a); b)`: looks like arithmetic, but its brackets are those of a subshell inside `$(...)`,
     /// whose text this is.
     pub(super) fn disguised(&self, span: Span) -> Option<String> {
-        let raw = self.source.get(span.start.offset()..span.end.offset())?;
+        let raw = self.frame.source.get(span.start.offset()..span.end.offset())?;
         subshells(raw.strip_prefix('$')?)
     }
 
     /// `((a); b)`: the same where it is a command, from the first bracket on.
     pub(super) fn disguised_command(&self, start: usize) -> Option<String> {
-        let rest = self.source.get(start..)?;
+        let rest = self.frame.source.get(start..)?;
         let inner = rest.strip_prefix("((")?;
         let at = closes(inner, true);
         let arithmetic =
@@ -233,7 +230,7 @@ impl Walker<'_> {
     /// Walks what a pattern runs.
     pub fn visit_pattern(&mut self, pattern: &Pattern) {
         for part in &pattern.parts {
-            if !self.room() {
+            if !self.has_room() {
                 return;
             }
             match &part.kind {
@@ -279,7 +276,7 @@ impl Walker<'_> {
             }
             (Some(node), None) => self.visit_arithmetic(node),
             (None, None) => {
-                let text = subscript.syntax_text(&self.source);
+                let text = subscript.syntax_text(&self.frame.source);
                 if text.contains("$(") || text.contains('`') {
                     self.unseen("a command inside a subscript", self.range(subscript.span()));
                 }
@@ -298,7 +295,8 @@ impl Walker<'_> {
         self.visit_reference(target);
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
-                let array = |at| self.source.get(at..).is_some_and(|text| text.starts_with('('));
+                let array =
+                    |at| self.frame.source.get(at..).is_some_and(|text| text.starts_with('('));
                 if array(word.span.start.offset()) {
                     self.unseen("an array that may end elsewhere", self.range(assignment.span));
                 }
@@ -339,7 +337,9 @@ impl Walker<'_> {
             }
         });
         let start = span.start.offset();
-        let Some(raw) = ends.max().and_then(|end| self.source.get(start..end)) else { return };
+        let Some(raw) = ends.max().and_then(|end| self.frame.source.get(start..end)) else {
+            return;
+        };
         let Some((_, inner)) = raw.split_once('(') else { return };
         let nests = inner.contains('{') && (inner.contains(">(") || inner.contains("<("));
         if nests && closes(inner, true).is_some() {
@@ -353,7 +353,7 @@ impl Walker<'_> {
             return;
         }
         for part in &body.parts {
-            if !self.room() {
+            if !self.has_room() {
                 return;
             }
             match &part.kind {

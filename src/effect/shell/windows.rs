@@ -8,6 +8,7 @@
 use shuck_ast::{SimpleCommand, Span};
 
 use super::Walker;
+use super::frame::Frame;
 use crate::effect::path::split;
 use crate::effect::program::options::Parsed;
 use crate::effect::program::{spelling, table};
@@ -241,7 +242,7 @@ impl Walker<'_> {
     /// `IEX (New-Object ...).Method(...)`: what stands behind a cmdlet in brackets is PowerShell,
     /// whatever the shell makes of it.
     pub(super) fn brackets(&mut self, first: Span, last: Span) {
-        let rest = self.source.get(last.end.offset()..).unwrap_or_default();
+        let rest = self.frame.source.get(last.end.offset()..).unwrap_or_default();
         if !rest.trim_start_matches([' ', '\t']).starts_with('(') {
             return;
         }
@@ -249,7 +250,7 @@ impl Walker<'_> {
         let name = windows::program(name).unwrap_or_else(|| name.to_string());
         let cmdlet = table::program(&name, self.out.place.programs).is_some_and(|p| p.windows);
         let Some(index) = self.out.command.filter(|_| cmdlet) else { return };
-        let text = self.source.get(first.start.offset()..).unwrap_or_default();
+        let text = self.frame.source.get(first.start.offset()..).unwrap_or_default();
         let line = text.lines().next().unwrap_or_default().to_string();
         let span = self.range(first).start..self.range(last).end;
         self.out.unknown("PowerShell where a shell reads", span.clone());
@@ -259,19 +260,19 @@ impl Walker<'_> {
     /// Walks what a call may mean as well.
     pub(super) fn also(&mut self, readings: Vec<Vec<Value>>, index: usize) {
         for words in readings {
-            if self.stopped {
+            if self.room.stopped {
                 return;
             }
-            let outer = self.parent.replace(index);
             let mark = self.state.mark();
             self.external = true;
-            self.computed += 1;
+            let enter = |frame: &mut Frame| {
+                frame.parent = Some(index);
+                frame.computed = true;
+            };
             // Never genuine.
-            self.call(&words, true);
-            self.computed -= 1;
+            self.within(enter, |w| w.call(&words, true));
             self.external = false;
             self.state.rollback(mark);
-            self.parent = outer;
         }
     }
 }

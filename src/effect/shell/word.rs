@@ -30,12 +30,12 @@ pub use atom::{
 
 impl Walker<'_> {
     pub(super) fn slice(&self, span: Span) -> &str {
-        self.source.get(span.start.offset()..span.end.offset()).unwrap_or_default()
+        self.frame.source.get(span.start.offset()..span.end.offset()).unwrap_or_default()
     }
 
     /// The text behind it, to the end.
     pub(super) fn behind(&self, span: Span) -> &str {
-        self.source.get(span.end.offset()..).unwrap_or_default()
+        self.frame.source.get(span.end.offset()..).unwrap_or_default()
     }
 
     /// The fields that a word becomes.
@@ -168,7 +168,7 @@ impl Walker<'_> {
             }
             WordPart::Literal(_) => literal(self.slice(part.span), quote, out),
             WordPart::SingleQuoted { value, .. } => {
-                let text = value.slice(&self.source);
+                let text = value.slice(&self.frame.source);
                 // Inside a parameter's operand the escapes of `$'...'` are left in.
                 let raw = self.slice(part.span);
                 if inside && raw.starts_with('\'') {
@@ -218,7 +218,7 @@ impl Walker<'_> {
             WordPart::ArithmeticExpansion { expression_ast, .. } => {
                 match expression_ast.as_deref().map(|e| &e.kind) {
                     Some(ArithmeticExpr::Number(text)) => {
-                        let text = text.slice(&self.source).to_string();
+                        let text = text.slice(&self.frame.source).to_string();
                         out.extend(quoted(&text));
                     }
                     _ => number(out),
@@ -363,7 +363,7 @@ impl Walker<'_> {
         for part in &body.parts {
             match &part.kind {
                 HeredocBodyPart::Literal(text) => {
-                    let text = text.as_str(&self.source, part.span).to_string();
+                    let text = text.as_str(&self.frame.source, part.span).to_string();
                     atoms.extend(quoted(&text));
                 }
                 HeredocBodyPart::Variable(name) => self.variable(name.as_str(), true, &mut atoms),

@@ -20,46 +20,43 @@ impl Walker<'_> {
     }
 
     /// Runs `run` once for every combination of values of the variables it looks at.
-    pub(super) fn worlds(&mut self, mut run: impl FnMut(&mut Self)) {
-        let outer = std::mem::take(&mut self.choice);
-        self.choice.extend(outer.iter().cloned());
-        let fixed = self.choice.len();
+    pub(super) fn worlds(&mut self, run: impl FnMut(&mut Self)) {
+        self.within(|_| (), |w| w.each_world(run));
+    }
+
+    fn each_world(&mut self, mut run: impl FnMut(&mut Self)) {
+        let fixed = self.frame.choice.len();
         let mut count = 0;
         loop {
-            if self.stopped {
+            if self.room.stopped {
                 break;
             }
             if count == 1 {
-                self.computed += 1;
+                self.frame.computed = true;
             }
             run(self);
             count += 1;
             // The next combination: the last variable counts up first.
-            while self.choice.len() > fixed {
-                let at = self.choice.len() - 1;
-                let (_, now, total) = &mut self.choice[at];
+            while self.frame.choice.len() > fixed {
+                let at = self.frame.choice.len() - 1;
+                let (_, now, total) = &mut self.frame.choice[at];
                 *now += 1;
                 if now < total {
                     break;
                 }
-                self.choice.pop();
+                self.frame.choice.pop();
             }
-            if self.choice.len() <= fixed {
+            if self.frame.choice.len() <= fixed {
                 break;
             }
             if count >= limits::WORLDS {
                 // Of the others none is known.
-                self.choice.truncate(fixed);
-                let outer = std::mem::replace(&mut self.blurred, true);
+                self.frame.choice.truncate(fixed);
+                self.frame.blurred = true;
                 run(self);
-                self.blurred = outer;
                 break;
             }
         }
-        if count > 1 {
-            self.computed -= 1;
-        }
-        self.choice = outer;
     }
 
     pub(super) fn each(&mut self, names: &[String], words: &[Value], body: &StmtSeq) {
@@ -113,7 +110,7 @@ impl Walker<'_> {
                 self.state.covers(key, held.as_ref())
                     || matches!(key, Key::Var(name) if names.contains(name))
             });
-            if settled || round == 2 || self.stopped {
+            if settled || round == 2 || self.room.stopped {
                 self.state.join(vec![delta, Delta::new()]);
                 return;
             }

@@ -192,7 +192,7 @@ impl Walker<'_> {
         self.untold("a parameter that zsh gives a meaning", span.clone());
         if let Some(text) = value.filter(|text| code && text.contains(' ')) {
             let mark = self.state.mark();
-            self.nested(text, span, self.parent);
+            self.nested(text, span, self.frame.parent);
             self.state.rollback(mark);
         }
     }

@@ -21,7 +21,7 @@ impl Walker<'_> {
     /// What find prints, with the guarded files that are surely among it.
     fn found_by(&mut self, args: &[Value]) -> Option<Feed> {
         let feed = listing::find(args)?;
-        if self.only_looked_at {
+        if self.frame.only_looked_at {
             return Some(feed);
         }
         let met = special::printed(&mut self.out, args);

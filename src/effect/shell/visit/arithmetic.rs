@@ -56,7 +56,7 @@ impl Walker<'_> {
 
     /// Walks what an arithmetic expression runs.
     pub fn visit_arithmetic(&mut self, node: &ArithmeticExprNode) {
-        if !self.room() {
+        if !self.has_room() {
             return;
         }
         match &node.kind {

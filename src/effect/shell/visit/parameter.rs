@@ -17,7 +17,7 @@ impl Walker<'_> {
             if let Some(text) = value.plain() {
                 let text = text.replace('"', "\\\"");
                 if text.contains(['$', '`']) {
-                    self.nested(&format!(": \"{text}\""), value.span.clone(), self.parent);
+                    self.nested(&format!(": \"{text}\""), value.span.clone(), self.frame.parent);
                 }
                 return;
             }
@@ -28,7 +28,7 @@ impl Walker<'_> {
     pub(super) fn visit_parameter(&mut self, parameter: &ParameterExpansion, span: Span) {
         match &parameter.syntax {
             ParameterExpansionSyntax::Zsh(_) => {
-                let raw = parameter.raw_body.slice(&self.source);
+                let raw = parameter.raw_body.slice(&self.frame.source);
                 if raw.contains('(') || raw.contains('`') {
                     self.unseen("a zsh parameter expansion", self.range(span));
                 }

@@ -1,0 +1,155 @@
+//! Where the walk stands: what is entered and left again, and what the walk may still cost.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::{Feed, Walker};
+use crate::effect::value::Value;
+use crate::limits::{self, Cap};
+
+/// What one step costs of the event's budget.
+const STEP: usize = 256;
+
+/// Where the walk stands: whatever changes it enters a frame, and what was before is back behind it.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// The text that is walked.
+    pub source: Rc<str>,
+    /// Where everything points that stands in nested text.
+    pub fixed: Option<Range<usize>>,
+    /// The command that runs the text.
+    pub parent: Option<usize>,
+    /// How many texts stand around this one.
+    pub depth: usize,
+    /// Inside text that stands nowhere in the call, or stands there once for several commands.
+    pub computed: bool,
+    /// The text is zsh's.
+    pub zsh: bool,
+    /// Which of its values each variable with several has: name, index, count.
+    pub choice: Vec<(String, usize, usize)>,
+    /// A variable with several values is taken for one that nobody knows.
+    pub blurred: bool,
+    /// The functions that are being called.
+    pub calls: Vec<String>,
+    /// The aliases that are being expanded: an alias is not expanded in its own text.
+    pub aliases: Vec<String>,
+    /// Inside how many pipelines and background jobs.
+    pub concurrent: usize,
+    /// The same where the outermost function was called.
+    pub bomb_base: usize,
+    /// `IFS=, read ...`: how that one command splits.
+    pub separators: Option<Value>,
+    /// What the present stage of a pipeline prints is only looked at.
+    pub only_looked_at: bool,
+    /// A walk that only asks whether an item becomes shell text.
+    pub probing: bool,
+}
+
+impl Frame {
+    /// The call's own text.
+    pub fn new(source: &str) -> Frame {
+        Frame {
+            source: Rc::from(source),
+            fixed: None,
+            parent: None,
+            depth: 0,
+            computed: false,
+            zsh: false,
+            choice: Vec::new(),
+            blurred: false,
+            calls: Vec::new(),
+            aliases: Vec::new(),
+            concurrent: 0,
+            bomb_base: 0,
+            separators: None,
+            only_looked_at: false,
+            probing: false,
+        }
+    }
+}
+
+/// What the walk may still cost.
+#[derive(Debug)]
+pub struct Room {
+    steps: usize,
+    /// Where the stack stood at the beginning.
+    anchor: usize,
+    /// There is none left.
+    pub stopped: bool,
+}
+
+impl Room {
+    /// All of it.
+    pub fn new() -> Room {
+        Room { steps: 0, anchor: here(), stopped: false }
+    }
+
+    /// So many steps are taken that nothing asks for one by one.
+    pub fn take(&mut self, steps: usize) {
+        self.steps += steps;
+    }
+}
+
+/// About where the stack stands.
+#[inline(never)]
+fn here() -> usize {
+    let mark = 0_u8;
+    std::ptr::from_ref(&mark) as usize
+}
+
+impl Walker<'_> {
+    /// Walks something in a frame of its own.
+    pub(super) fn within<T>(
+        &mut self,
+        enter: impl FnOnce(&mut Frame),
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = self.frame.clone();
+        enter(&mut self.frame);
+        let result = run(self);
+        self.frame = outer;
+        result
+    }
+
+    /// Walks something that is fed so.
+    pub(super) fn fed_with<T>(&mut self, feed: Feed, run: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.feed, feed);
+        let result = run(self);
+        self.feed = outer;
+        result
+    }
+
+    /// Walks something with these `$0`, `$1` ...
+    pub(super) fn given<T>(&mut self, words: Vec<Value>, run: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.positional();
+        self.set_positional(Some(Rc::new(words)));
+        let result = run(self);
+        self.set_positional(outer);
+        result
+    }
+
+    /// Nothing more is walked.
+    pub(super) fn stop(&mut self, why: &str) {
+        if !self.room.stopped {
+            self.room.stopped = true;
+            self.out.command = None;
+            self.out.unknown(why, 0..self.out.analysis.text.len());
+        }
+    }
+
+    /// Is there room to go on?
+    pub(super) fn has_room(&mut self) -> bool {
+        if self.room.stopped {
+            return false;
+        }
+        self.room.steps += 1;
+        if !Cap::Steps.holds(self.room.steps) {
+            self.room.stopped = true;
+        } else if here().abs_diff(self.room.anchor) > limits::STACK {
+            self.stop("nested too deep");
+        } else if !limits::step(STEP) {
+            self.stop(limits::spent().map_or("", limits::Spent::why));
+        }
+        !self.room.stopped
+    }
+}
