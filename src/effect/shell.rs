@@ -90,16 +90,13 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         room: Room::new(),
         feed: Feed::None,
         refed: 0,
-        before: None,
         substitutions: 0,
         decodings: Vec::new(),
         found: Vec::new(),
         several: false,
         pipes: Vec::new(),
-        external: false,
         traps: Vec::new(),
         locals: Vec::new(),
-        written: Vec::new(),
         text_of_items: false,
     };
     walker.out.analysis.text = text.to_string();
@@ -155,22 +152,16 @@ struct Walker<'a> {
     feed: Feed,
     /// How often `exec` has set it for all that follows.
     refed: usize,
-    /// The same before the redirections of the command at hand, until its words are expanded.
-    before: Option<Feed>,
     /// How many substitutions have been walked.
     substitutions: usize,
     /// Texts that a decoder has made in the call.
     decodings: Vec<String>,
-    /// The next command is started by a wrapper.
-    external: bool,
     /// What the pipes of `<(cmd)` give.
     pipes: Vec<Feed>,
     /// Texts that run at the end; the directory they were walked in, if they were.
     traps: Vec<(Value, usize, Option<Option<String>>)>,
     /// Names that the functions being called have made their own.
     locals: Vec<String>,
-    /// The words of the next command that Windows reads in another way, as they are written.
-    written: windows::Written,
     /// What substitutions of the words at hand print by name, beside what they print at all.
     found: Vec<Value>,
     /// The last thing that was evaluated quietly has several values.

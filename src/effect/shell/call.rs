@@ -34,12 +34,57 @@ fn is_integer(flag: &Value) -> bool {
     flag.start().starts_with('-') && flag.start().contains(['i', 'E', 'F'])
 }
 
+/// How a command is started.
+#[derive(Debug, Default)]
+pub struct Start {
+    /// A marked assignment holds for it.
+    pub marked: bool,
+    /// A wrapper starts it, which starts programs: functions and aliases are the shell's own.
+    pub external: bool,
+    /// It declares names, which is known already.
+    pub declared: bool,
+    /// Those of its words that Windows reads in another way, as they are written.
+    pub written: windows::Written,
+}
+
 impl Walker<'_> {
-    /// A simple command, in every world.
-    pub(super) fn simple(&mut self, simple: &SimpleCommand, stmt: &Stmt) {
-        // What its words substitute reads what stood there before its own redirections.
-        let outer = self.before.take();
-        let own = outer.clone().map(|feed| std::mem::replace(&mut self.feed, feed));
+    /// A simple command, in every world. `before` = its standard input before its own redirections, which
+    /// is what its words substitute.
+    pub(super) fn simple(&mut self, simple: &SimpleCommand, stmt: &Stmt, before: Option<Feed>) {
+        self.reading(&before, |w| w.visit_simple(simple, stmt));
+        if self.slice(simple.name.span).is_empty() && simple.args.is_empty() {
+            return self.reading(&before, |w| simple.assignments.iter().for_each(|a| w.assign(a)));
+        }
+        let held = self.before(&simple.assignments);
+        let (marked, separators) = self.reading(&before, |w| w.temporaries(&simple.assignments));
+        // In several worlds the state goes on from all of them (`cd "$x"`).
+        let mut deltas = Vec::new();
+        self.worlds(|w| {
+            let mark = w.state.mark();
+            let (words, written) = w.reading(&before, |w| w.words_written(simple));
+            // They hold for the command, not for its own words.
+            w.within(
+                |frame| frame.separators.clone_from(&separators),
+                |w| w.call(&words, Start { marked, written, ..Start::default() }),
+            );
+            deltas.push(w.state.rollback(mark));
+        });
+        self.state.join(deltas);
+        held.into_iter().for_each(|(key, held)| self.state.set(key, held));
+        let last = simple.args.last().unwrap_or(&simple.name);
+        self.brackets(simple.name.span, last.span);
+    }
+
+    /// Walks something with the standard input of before, where there was another one.
+    fn reading<T>(&mut self, before: &Option<Feed>, run: impl FnOnce(&mut Self) -> T) -> T {
+        match before {
+            Some(feed) => self.fed_with(feed.clone(), run),
+            None => run(self),
+        }
+    }
+
+    /// Walks what the words of a simple command run.
+    fn visit_simple(&mut self, simple: &SimpleCommand, stmt: &Stmt) {
         // `> a<(cmd)` and `<<< >(cmd)x` are one word each, which the parser cuts.
         let ends: Vec<usize> = stmt.redirects.iter().map(|r| r.span.end.offset()).collect();
         if simple.args.iter().any(|word| ends.contains(&word.span.start.offset())) {
@@ -59,17 +104,12 @@ impl Walker<'_> {
             self.zsh_group(word);
             self.goes_on(word, stmt);
         }
-        if self.slice(simple.name.span).is_empty() && simple.args.is_empty() {
-            for assignment in simple.assignments.iter() {
-                self.assign(assignment);
-            }
-            self.feed = own.unwrap_or_else(|| self.feed.clone());
-            return;
-        }
-        let mut marked = false;
-        let mut separators = None;
-        let before = self.before(&simple.assignments);
-        for assignment in simple.assignments.iter() {
+    }
+
+    /// The assignments in front of a command: is one of them marked, and how do they split?
+    fn temporaries(&mut self, assignments: &[Assignment]) -> (bool, Option<Value>) {
+        let (mut marked, mut separators) = (false, None);
+        for assignment in assignments {
             marked |= self.temporary(assignment);
             if assignment.target.name.as_str() == "IFS"
                 && let AssignmentValue::Scalar(word) = &assignment.value
@@ -77,26 +117,7 @@ impl Walker<'_> {
                 separators = Some(self.quietly(|w| w.expand_one(word, true)));
             }
         }
-        // In several worlds the state goes on from all of them (`cd "$x"`).
-        let mut deltas = Vec::new();
-        self.worlds(|w| {
-            let mark = w.state.mark();
-            if let Some(outer) = &outer {
-                w.feed = outer.clone();
-            }
-            let (words, written) = w.words_written(simple);
-            if let Some(own) = &own {
-                w.feed = own.clone();
-            }
-            // They hold for the command, not for its own words.
-            w.written = written;
-            w.within(|frame| frame.separators.clone_from(&separators), |w| w.call(&words, marked));
-            deltas.push(w.state.rollback(mark));
-        });
-        self.state.join(deltas);
-        before.into_iter().for_each(|(key, held)| self.state.set(key, held));
-        let last = simple.args.last().unwrap_or(&simple.name);
-        self.brackets(simple.name.span, last.span);
+        (marked, separators)
     }
 
     /// export, declare, local, readonly, typeset.
@@ -221,7 +242,8 @@ impl Walker<'_> {
         let span = self.range(decl.span);
         let mut words = vec![Value::known(name, self.range(decl.variant_span))];
         words.extend(args);
-        self.command(&words, marked, span.clone(), true);
+        let start = Start { marked, declared: true, ..Start::default() };
+        self.command(&words, start, span.clone());
         if let Some(index) = self.out.command {
             for subscript in &subscripts {
                 self.evaluated(subscript, index);
@@ -282,15 +304,15 @@ impl Walker<'_> {
     }
 
     /// Words that are a command: function, builtin or program.
-    pub(super) fn call(&mut self, words: &[Value], marked: bool) {
+    pub(super) fn call(&mut self, words: &[Value], start: Start) {
         let Some(first) = words.first() else { return };
         let end = words.iter().map(|w| w.span.end).max().unwrap_or(first.span.end);
         let span = first.span.start..end.max(first.span.start);
-        self.command(words, marked, span, false);
+        self.command(words, start, span);
     }
 
-    fn command(&mut self, words: &[Value], marked: bool, span: Range<usize>, declared: bool) {
-        let written = std::mem::take(&mut self.written);
+    fn command(&mut self, words: &[Value], start: Start, span: Range<usize>) {
+        let Start { marked, external, declared, written } = start;
         if !self.has_room() {
             return;
         }
@@ -304,8 +326,6 @@ impl Walker<'_> {
         let (dir, base) = text.as_deref().map_or(("", ""), split);
         let (dir, name) = (dir.to_string(), base.to_string());
         let tainted = self.state.flag(&Key::Tainted);
-        // A wrapper starts programs: functions and aliases are the shell's own.
-        let external = std::mem::take(&mut self.external);
         // A function's name may hold slashes.
         let whole = text.unwrap_or_default();
         let function = match self.state.get(&Key::Function(whole.clone())) {
@@ -368,8 +388,7 @@ impl Walker<'_> {
             dir: self.cwd(),
         };
         let Some(index) = self.push(command) else { return };
-        self.out.command = Some(index);
-        self.out.cwd = self.cwd();
+        self.resume(index);
         if name.is_empty() {
             if word.text.as_deref() == Some("") {
                 return;
@@ -396,8 +415,7 @@ impl Walker<'_> {
             if sure {
                 return;
             }
-            self.out.command = Some(index);
-            self.out.cwd = self.cwd();
+            self.resume(index);
         }
         if let Some(alias) = alias {
             match alias {
@@ -416,8 +434,7 @@ impl Walker<'_> {
                 }
                 None => self.out.unknown("an alias known only at run time", span.clone()),
             }
-            self.out.command = Some(index);
-            self.out.cwd = self.cwd();
+            self.resume(index);
         }
         if !dir.is_empty() && !system {
             self.file(word, None, index, words.to_vec());
@@ -431,15 +448,13 @@ impl Walker<'_> {
             && let Some(next) = self.handed_to(args)
         {
             self.next(next, index, false);
-            self.out.command = Some(index);
-            self.out.cwd = self.cwd();
+            self.resume(index);
         }
         if self.is_hookctl(word, &name, args, parsed.program.is_some()) {
             let own = Value::known(guarded::NAME, word.span.clone());
             let words = std::iter::once(own).chain(args.iter().cloned()).collect();
             self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
-            self.out.command = Some(index);
-            self.out.cwd = self.cwd();
+            self.resume(index);
         }
         if name.starts_with('-') && parsed.program.is_none() {
             // `time -v rm x`: bash runs `-v`, other shells have no such keyword and run rm.
@@ -500,6 +515,12 @@ impl Walker<'_> {
             commands[index].neutral_wrapper = false;
         }
         self.also(windows.also, index);
+    }
+
+    /// What follows is the command's own doing, where it runs.
+    pub(super) fn resume(&mut self, index: usize) {
+        self.out.command = Some(index);
+        self.out.cwd = self.cwd();
     }
 
     /// The file that a word with a slash calls, where its place is sure.

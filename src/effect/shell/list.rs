@@ -93,7 +93,6 @@ impl Walker<'_> {
         }
         let feed = self.redirect_feed(stmt);
         let outer = feed.map(|feed| std::mem::replace(&mut self.feed, feed));
-        self.before = outer.clone();
         let first = self.out.analysis.commands.len();
         // The shell opens what it redirects to before the command runs.
         let before = self.cwd();
@@ -101,7 +100,7 @@ impl Walker<'_> {
         match &stmt.command {
             Command::Simple(simple) => {
                 self.visit_redirects(stmt);
-                self.simple(simple, stmt);
+                self.simple(simple, stmt, outer.clone());
             }
             Command::Decl(decl) => {
                 self.visit_redirects(stmt);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::call::Start;
 use super::frame::Frame;
 use super::state::{Held, Key};
 use super::{Feed, Walker};
@@ -98,9 +99,7 @@ impl Walker<'_> {
                 let name = self.out.analysis.commands.get(index).map(|c| c.name.clone());
                 self.below(index, |w| {
                     for words in batches {
-                        w.external = true;
-                        w.call(&words, marked);
-                        w.external = false;
+                        w.call(&words, Start { marked, external: true, ..Start::default() });
                     }
                 });
                 if !matches!(name.as_deref(), Some("command" | "builtin")) {
@@ -361,8 +360,7 @@ impl Walker<'_> {
             Some(Language::Make) => Language::Make,
             Some(_) => Language::Other,
         };
-        self.out.command = Some(index);
-        self.out.cwd = self.cwd();
+        self.resume(index);
         let caller = self.out.analysis.commands.get(index).map(|c| c.name.clone());
         let own = matches!(caller.as_deref(), Some("." | "source"));
         if file.pipe {

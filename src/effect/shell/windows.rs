@@ -8,6 +8,7 @@
 use shuck_ast::{SimpleCommand, Span};
 
 use super::Walker;
+use super::call::Start;
 use super::frame::Frame;
 use crate::effect::path::split;
 use crate::effect::program::options::Parsed;
@@ -264,14 +265,13 @@ impl Walker<'_> {
                 return;
             }
             let mark = self.state.mark();
-            self.external = true;
             let enter = |frame: &mut Frame| {
                 frame.parent = Some(index);
                 frame.computed = true;
             };
             // Never genuine.
-            self.within(enter, |w| w.call(&words, true));
-            self.external = false;
+            let start = Start { marked: true, external: true, ..Start::default() };
+            self.within(enter, |w| w.call(&words, start));
             self.state.rollback(mark);
         }
     }
