@@ -1,11 +1,11 @@
 //! Literal text as atoms: backslashes, quotes that the parser left in, and text whose place in the
 //! source is wrong.
 
-use crate::effect::decode;
 use shuck_ast::{LiteralText, Span, Word, WordPart, WordPartNode};
 
 use super::Walker;
 use super::word::{Atom, Quote, atom, quoted};
+use crate::effect::decode;
 
 impl Walker<'_> {
     /// The text between double quotes.
