@@ -1,6 +1,6 @@
 //! Packs texts that have much in common, so that each can be read alone: what occurs often stands in
 //! one dictionary, and a text is a row of characters and of places in it.
-//! `src/effect/program/packed.rs` reads it.
+//! `src/effect/program/table/packed.rs` reads it.
 
 use std::collections::HashMap;
 

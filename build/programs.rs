@@ -258,7 +258,7 @@ impl Pool {
     }
 }
 
-/// One entry as a line of fields with tabs between: `src/effect/program/packed.rs` reads it.
+/// One entry as a line of fields with tabs between: `src/effect/program/table/packed.rs` reads it.
 fn program(
     lists: &mut Pool,
     entry: &Table,

@@ -7,7 +7,6 @@ pub mod call;
 pub mod code;
 pub mod effects;
 pub mod options;
-pub mod packed;
 pub mod row;
 pub mod special;
 pub mod spelling;

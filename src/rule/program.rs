@@ -7,9 +7,8 @@ use toml::de::{DeString, DeValue};
 use super::fault::did_you_mean;
 use super::reader::Reader;
 use crate::effect::Word;
-use crate::effect::program::packed;
 use crate::effect::program::row;
-use crate::effect::program::table::{self, Class, Language, Program, Role};
+use crate::effect::program::table::{self, Class, Language, Program, Role, packed};
 use crate::effect::program::vocabulary::Fault;
 
 const EMPTY: Program = Program {

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::super::{BOLD, Context, FAINT, RED, YELLOW, short, visible};
 use crate::config::Source;
-use crate::effect::program::packed;
+use crate::effect::program::table::packed;
 use crate::rule::condition::KEYS;
 use crate::rule::{Action, Command, Fields, Redact, Rule, Template, Text};
 use crate::trust::Entry;

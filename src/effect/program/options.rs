@@ -1,8 +1,7 @@
 //! Taking arguments apart: bundles, glued and separate values, abbreviations, `--`.
 
-use super::packed;
 use super::table::{
-    Arity, Known, OptSpec, PLAIN, Program, Role, Special, has_below, mark, program as find,
+    Arity, Known, OptSpec, PLAIN, Program, Role, Special, has_below, mark, packed, program as find,
 };
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Arg, Opt, Word};

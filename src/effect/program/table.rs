@@ -3,7 +3,8 @@
 //! The rows are compiled from `config/programs/*.toml` by `build/programs.rs` and described in
 //! `docs/programs.md`.
 
-use super::packed;
+pub mod packed;
+
 use crate::effect::Word;
 use crate::glob;
 
@@ -103,7 +104,7 @@ pub struct Program {
     pub options: &'static str,
 }
 
-pub use super::packed::NAMES;
+pub use self::packed::NAMES;
 
 /// All names of a domain.
 const DOMAINS: &[&str] = &["git.*", "database.*", "cloud.*", "container.*"];

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use super::table::{Arity, Language, OptSpec, Program, Role, Special, mark};
+use super::{Arity, Language, OptSpec, Program, Role, Special, mark};
 use crate::effect::Word;
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
