@@ -25,7 +25,7 @@ pub mod list;
 pub mod needle;
 pub mod packed;
 #[cfg(test)]
-#[path = "packed/tests.rs"]
+#[path = "rule/packed/tests.rs"]
 mod packed_tests;
 pub mod path;
 pub mod program;
