@@ -2,7 +2,7 @@
 //! reader, docs/rules.md names every key, event, word and fault code, the README's tables are the
 //! program's own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -466,82 +466,210 @@ fn s3_59_ci_runs_unit_process_and_client_tests() {
     }
 }
 
-/// The modules of the crate that a file names, behind `crate::`.
-fn used(text: &str) -> BTreeSet<String> {
-    let code: String = text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .flat_map(|line| [line, "\n"])
-        .collect();
-    let word = |text: &str| -> String {
-        text.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect()
-    };
-    let mut out = BTreeSet::new();
-    for (at, start) in code.match_indices("crate::") {
-        let rest = &code[at + start.len()..];
-        match rest.strip_prefix('{') {
-            None => {
-                out.insert(word(rest));
+/// A module's way from the crate's root.
+type Way = Vec<String>;
+
+/// The ways that a tree of `use` names, from its first word on: `a::{b, c::d}`.
+fn tree(text: &str, from: &[String], out: &mut Vec<Way>) {
+    let text = text.trim();
+    let (word, rest) = text.split_once("::").unwrap_or((text, ""));
+    match text.strip_prefix('{') {
+        Some(list) => {
+            let mut depth = 0;
+            for part in list.split(|c: char| {
+                depth += i32::from(c == '{') - i32::from(c == '}');
+                depth < 0 || depth == 0 && c == ','
+            }) {
+                tree(part, from, out);
             }
-            Some(list) => {
-                // The names that stand right below the crate.
-                let mut depth = 0;
-                let mut begins = true;
-                for (at, c) in list.char_indices() {
-                    match c {
-                        '{' => depth += 1,
-                        '}' if depth == 0 => break,
-                        '}' => depth -= 1,
-                        ',' if depth == 0 => begins = true,
-                        c if begins && depth == 0 && !c.is_whitespace() => {
-                            out.insert(word(&list[at..]));
-                            begins = false;
-                        }
-                        _ => {}
-                    }
+        }
+        None if text.is_empty() => {}
+        None if text.starts_with('*') => out.push(from.to_vec()),
+        None => {
+            let name = word.split(" as ").next().unwrap_or_default().trim();
+            let way = [from, &[name.to_string()][..]].concat();
+            if rest.is_empty() { out.push(way) } else { tree(rest, &way, out) }
+        }
+    }
+}
+
+/// The end of the tree of `use`, or of the path in code, that the text begins with.
+fn end(text: &str) -> usize {
+    let mut depth = 0;
+    let inner = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+    let stop = |c: char| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        depth < 0 || depth == 0 && c != '}' && !inner(c)
+    };
+    text.find(stop).unwrap_or(text.len())
+}
+
+/// The modules of the crate, each with the ways that its text names, and the names that it hands on.
+struct Tree {
+    named: BTreeMap<Way, BTreeSet<Way>>,
+    handed_on: BTreeMap<(Way, String), Way>,
+}
+
+impl Tree {
+    fn new(sources: &[(Way, String)]) -> Tree {
+        let modules: BTreeSet<&Way> = sources.iter().map(|(way, _)| way).collect();
+        let mut tree = Tree { named: BTreeMap::new(), handed_on: BTreeMap::new() };
+        for (own, text) in sources {
+            let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let code: String = lines.flat_map(|line| [line, "\n"]).collect();
+            let mut at = 0;
+            while let Some(next) = code[at..].find("::").map(|found| at + found) {
+                let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                let start = code[..next].rfind(|c| !word(c)).map_or(0, |start| start + 1);
+                let first = &code[start..next];
+                let child = [&own[..], &[first.to_string()][..]].concat();
+                // What stands behind another name, or names a type, is no way of its own.
+                let known = matches!(first, "crate" | "super" | "self") || modules.contains(&child);
+                if !known || code[..start].ends_with("::") {
+                    at = next + 2;
+                    continue;
                 }
+                at = start + end(&code[start..]).max(first.len() + 2);
+                let mut ways = Vec::new();
+                self::tree(&code[start..at], &[], &mut ways);
+                let public = code[..start].ends_with("pub use ");
+                for way in ways {
+                    let way = absolute(own, &way);
+                    if public && let Some(name) = way.last() {
+                        tree.handed_on.insert((own.clone(), name.clone()), way.clone());
+                    }
+                    tree.named.entry(own.clone()).or_default().insert(way);
+                }
+            }
+            tree.named.entry(own.clone()).or_default();
+        }
+        tree
+    }
+
+    /// The module that a way leads to, through what others hand on.
+    fn module(&self, way: &[String]) -> Way {
+        let mut way = way.to_vec();
+        for _ in 0..8 {
+            let long = (0..=way.len()).rev().find(|n| self.named.contains_key(&way[..*n]));
+            let long = long.unwrap_or_default();
+            let Some(name) = way.get(long) else { break };
+            match self.handed_on.get(&(way[..long].to_vec(), name.clone())) {
+                Some(other) if *other != way => {
+                    way = [&other[..], &way[long + 1..]].concat();
+                }
+                _ => return way[..long].to_vec(),
+            }
+        }
+        way
+    }
+}
+
+/// A way as it is from the crate's root.
+fn absolute(own: &[String], way: &[String]) -> Way {
+    let mut from = own.to_vec();
+    for word in way {
+        match &**word {
+            "crate" => from.clear(),
+            "super" => drop(from.pop()),
+            "self" => {}
+            _ => from.push(word.clone()),
+        }
+    }
+    from
+}
+
+/// A module, without what it only tests: its way, and its text.
+fn module_of(path: &Path) -> (Way, String) {
+    let inside = path.strip_prefix(root().join("src")).unwrap().with_extension("");
+    let way: Way = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let text = fs::read_to_string(path).unwrap();
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_string();
+    (way, text)
+}
+
+/// The layers of a list in the documentation, each with the ways of its modules.
+fn layers(list: &str) -> Vec<BTreeSet<Way>> {
+    let way = |name: &str| name.split("::").map(String::from).collect();
+    list.lines()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+        .map(|line| line.split('`').skip(1).step_by(2).map(way).collect())
+        .collect()
+}
+
+/// What modules below `base` use though it does not stand above them.
+fn against_layers(tree: &Tree, base: &[String], layers: &[BTreeSet<Way>]) -> Vec<String> {
+    // The longest way that a layer names.
+    let place = |way: &[String]| {
+        let below = way.strip_prefix(base)?;
+        (1..=below.len()).rev().find_map(|n| {
+            let at = layers.iter().position(|layer| layer.contains(&below[..n]))?;
+            Some((at, below[..n].to_vec()))
+        })
+    };
+    let mut wrong = Vec::new();
+    for (own, named) in &tree.named {
+        if !own.starts_with(base) || own == base || own.iter().any(|part| part == "lib") {
+            continue;
+        }
+        let Some((layer, name)) = place(own) else {
+            wrong.push(format!("{} stands in no layer", own.join("::")));
+            continue;
+        };
+        for way in named {
+            let module = tree.module(way);
+            match place(&module) {
+                Some((other, module)) if module != name && other >= layer => {
+                    wrong.push(format!("{} uses {}", own.join("::"), module.join("::")));
+                }
+                None if !base.is_empty() && module == base => {
+                    wrong.push(format!("{} uses {}", own.join("::"), way.join("::")));
+                }
+                _ => {}
             }
         }
     }
-    out.remove("");
-    out
+    wrong
 }
 
 #[test]
 fn modules_use_only_layers_above_them() {
-    assert_eq!(
-        used("use crate::a::{b, c};\nuse crate::{d, e::{f, g}, h};\n// crate::i\nx(crate::j::k)"),
-        ["a", "d", "e", "h", "j"].map(String::from).into()
-    );
+    let way = |text: &str| -> Way { text.split("::").map(String::from).collect() };
+    let source = |name: &str, text: &str| (way(name), text.to_string());
+    let tree = Tree::new(&[
+        source("a", "pub use b::{C, d::E};\nuse crate::{f, g::{self, h}};\n// crate::i"),
+        source("a::b", "x(super::super::j::k); super::E; Y::z; crate::g::h::C"),
+        source("a::b::d", ""),
+        source("f", ""),
+        source("g", ""),
+        source("j", ""),
+    ]);
+    let used = |name: &str| -> Vec<String> {
+        tree.named[&way(name)].iter().map(|way| tree.module(way).join("::")).collect()
+    };
+    assert_eq!(used("a"), ["a::b", "a::b::d", "f", "g", "g"]);
+    assert_eq!(used("a::b"), ["a::b::d", "g", "j"]);
     let text = read("docs/architecture.md");
-    let list = text.split("\n## Layers\n").nth(1).and_then(|text| text.split("\n## ").next());
-    let layers: Vec<BTreeSet<&str>> = list
-        .expect("a section `Layers`")
-        .lines()
-        .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
-        .map(|line| line.split('`').skip(1).step_by(2).collect())
-        .collect();
-    let layer = |name: &str| layers.iter().position(|layer| layer.contains(name));
-    let mut wrong = Vec::new();
-    for path in files("src", &["rs"]) {
+    let section = text.split("\n## Layers\n").nth(1).and_then(|text| text.split("\n## ").next());
+    let (all, effect) = section
+        .and_then(|section| section.split_once("\n### Inside `effect`\n"))
+        .expect("the sections `Layers` and `Inside effect`");
+    let (all, effect) = (layers(all), layers(effect));
+    let own = |path: &PathBuf| {
         let inside = path.strip_prefix(root().join("src")).unwrap();
-        let first = inside.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
-        let name = first.trim_end_matches(".rs");
-        let tests = inside.ends_with("tests.rs") || inside.iter().any(|part| part == "tests");
-        if name == "lib" || tests {
-            continue;
-        }
-        let Some(own) = layer(name) else {
-            wrong.push(format!("{name} stands in no layer"));
-            continue;
-        };
-        let text = fs::read_to_string(&path).unwrap();
-        let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-        for other in used(text).iter().filter(|other| *other != name) {
-            if layer(other).is_none_or(|other| other >= own) && layer(other).is_some() {
-                wrong.push(format!("{} uses {other}", inside.display()));
-            }
-        }
-    }
-    assert!(layers.len() > 8 && wrong.is_empty(), "{} layers: {wrong:#?}", layers.len());
+        !inside.ends_with("tests.rs") && !inside.iter().any(|part| part == "tests")
+    };
+    let sources: Vec<_> =
+        files("src", &["rs"]).iter().filter(|path| own(path)).map(|path| module_of(path)).collect();
+    let tree = Tree::new(&sources);
+    let mut wrong = against_layers(&tree, &[], &all);
+    wrong.extend(against_layers(&tree, &way("effect"), &effect));
+    let mut longest =
+        sources.iter().map(|(way, _)| way).filter(|way| way.ends_with(&["mod".into()]));
+    assert_eq!(longest.next(), None, "x.rs beside x/, as everywhere, not x/mod.rs");
+    assert!(
+        all.len() > 8 && effect.len() > 8 && wrong.is_empty(),
+        "{} and {} layers: {wrong:#?}",
+        all.len(),
+        effect.len()
+    );
 }
