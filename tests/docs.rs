@@ -583,8 +583,31 @@ fn module_of(path: &Path) -> (Way, String) {
     let inside = path.strip_prefix(root().join("src")).unwrap().with_extension("");
     let way: Way = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let text = fs::read_to_string(path).unwrap();
-    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_string();
-    (way, text)
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    (way, flattened(text))
+}
+
+/// What stands in a module of the same file belongs to the file.
+fn flattened(text: &str) -> String {
+    let mut inner: Option<usize> = None;
+    let mut flat = String::new();
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        let (start, end) = (line.trim_start(), line.ends_with('{'));
+        if inner == Some(indent) && start == "}" {
+            inner = None;
+        } else if inner.is_none()
+            && end
+            && (start.starts_with("mod ") || start.contains("pub mod "))
+        {
+            inner = Some(indent);
+        }
+        let line =
+            if inner.is_some() { line.replacen("super::", "self::", 1) } else { line.into() };
+        flat.push_str(&line);
+        flat.push('\n');
+    }
+    flat
 }
 
 /// The layers of a list in the documentation, each with the ways of its modules.
