@@ -1,112 +1,175 @@
-//! The allocator of the static Linux binary: a bump arena for the hook path, dlmalloc behind it.
+//! The allocator of the static Linux binary: an arena for the thread that main runs on, dlmalloc behind it.
 //!
-//! A hook process makes some four thousand small allocations and lives for half a millisecond.
-//! Taking and giving back a lock for each of them, and keeping books on what is free, was measured
-//! at a quarter of its instructions. So the first allocations come out of a fixed arena, where only
-//! the last block can grow in place or be given back: that alone keeps most pages from being
-//! touched, and a page costs two microseconds. What does not fit, and everything after, is
-//! dlmalloc's as usual.
+//! A hook process makes some thousand small allocations and lives for half a millisecond. Taking and giving back
+//! a lock for each of them, and keeping books on what is free, was measured at a quarter of its instructions; a
+//! page that is touched for the first time costs as much as three thousand. So one thread's blocks come out of a
+//! fixed arena: what is given back is kept in a list for its size, and is the first to be handed out again. Other
+//! threads, what is larger, and all else once the arena is full, are dlmalloc's as usual.
 
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout};
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Enough for an event with a few hundred rules; only touched pages cost anything.
 const ARENA: usize = 1 << 20;
 /// A larger allocation (a payload, a file) goes to dlmalloc, which gives it back.
 const LARGEST: usize = 16 << 10;
+/// Up to here there is a list for each multiple of 16 bytes, then for each power of two.
+const FINE: usize = 1 << 10;
+const LISTS: usize = FINE / 16 + 5;
 
 #[repr(align(4096))]
-struct Arena(UnsafeCell<[u8; ARENA]>);
+struct Memory(UnsafeCell<[u8; ARENA]>);
 
-// SAFETY: every byte below `NEXT` belongs to one block: it moves by one atomic step per allocation,
-// and back only over a block that its owner gives up.
+struct Arena {
+    memory: Memory,
+    /// Where nothing was handed out yet.
+    next: Cell<usize>,
+    /// By size: the block that was given back last; each begins with the place of the one before it.
+    free: [Cell<*mut u8>; LISTS],
+}
+
+// SAFETY: only the thread whose `OWNS` is set reads or writes any of it but the blocks themselves, each of
+// which belongs to whoever it was handed out to; `TAKEN` lets one thread have it.
 unsafe impl Sync for Arena {}
 
-static MEMORY: Arena = Arena(UnsafeCell::new([0; ARENA]));
-static NEXT: AtomicUsize = AtomicUsize::new(0);
+static ARENA_OF_ONE: Arena = Arena {
+    memory: Memory(UnsafeCell::new([0; ARENA])),
+    next: Cell::new(0),
+    free: [const { Cell::new(ptr::null_mut()) }; LISTS],
+};
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Is the arena this thread's?
+    static OWNS: Cell<bool> = const { Cell::new(false) };
+}
 
 /// See the module.
 pub struct Allocator;
 
-/// Sizes are rounded up so that every block begins on a 16-byte boundary.
+/// The first thread that asks has the arena: that of main, before there is another.
+fn owned() -> Option<&'static Arena> {
+    let owns = OWNS.get() || !TAKEN.load(Ordering::Relaxed) && take();
+    owns.then_some(&ARENA_OF_ONE)
+}
+
+#[cold]
+fn take() -> bool {
+    let first = !TAKEN.swap(true, Ordering::Relaxed);
+    OWNS.set(first);
+    first
+}
+
+/// How long a block of that size is: all begin on a 16-byte boundary.
 const fn rounded(size: usize) -> usize {
-    (size + 15) & !15
+    if size <= FINE { (size + 15) & !15 } else { size.next_power_of_two() }
 }
 
-/// The start of the arena.
-fn base() -> *mut u8 {
-    MEMORY.0.get().cast()
+/// The list of the blocks that are so long.
+const fn list(rounded: usize) -> usize {
+    if rounded <= FINE {
+        rounded / 16
+    } else {
+        FINE / 16 + (rounded / FINE).trailing_zeros() as usize
+    }
 }
 
-/// Is this a block of the arena?
-fn inside(block: *mut u8) -> bool {
-    (block as usize).wrapping_sub(base() as usize) < ARENA
+impl Arena {
+    fn base(&self) -> *mut u8 {
+        self.memory.0.get().cast()
+    }
+
+    /// Is this one of its blocks?
+    fn holds(&self, block: *mut u8) -> bool {
+        (block as usize).wrapping_sub(self.base() as usize) < ARENA
+    }
+
+    fn take(&self, size: usize) -> Option<*mut u8> {
+        let free = &self.free[list(size)];
+        let block = free.get();
+        if !block.is_null() {
+            // SAFETY: a block in a list begins with the place of the next one.
+            free.set(unsafe { block.cast::<*mut u8>().read() });
+            return Some(block);
+        }
+        let at = self.next.get();
+        if at + size > ARENA {
+            return None;
+        }
+        self.next.set(at + size);
+        // SAFETY: it ends inside the memory.
+        Some(unsafe { self.base().add(at) })
+    }
+
+    /// Is it the block that was cut off last?
+    fn is_last(&self, block: *mut u8, size: usize) -> bool {
+        block as usize - self.base() as usize + size == self.next.get()
+    }
+
+    fn give_back(&self, block: *mut u8, size: usize) {
+        if self.is_last(block, size) {
+            return self.next.set(self.next.get() - size);
+        }
+        let free = &self.free[list(size)];
+        // SAFETY: nobody uses the block any more, and it has room for this: the shortest is 16 bytes long.
+        unsafe { block.cast::<*mut u8>().write(free.replace(block)) };
+    }
+
+    /// Makes the last block longer or shorter where it stands.
+    fn resize(&self, block: *mut u8, old: usize, new: usize) -> bool {
+        let fits = self.is_last(block, old) && self.next.get() - old + new <= ARENA;
+        if fits {
+            self.next.set(self.next.get() - old + new);
+        }
+        fits
+    }
 }
 
-// SAFETY: blocks of the arena are distinct, aligned and live as long as the process; all others
-// are dlmalloc's from beginning to end, because `inside` tells the two apart by address.
+// SAFETY: blocks of the arena are distinct, aligned and live until they are given back; all others
+// are dlmalloc's from beginning to end, because `holds` tells the two apart by address.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if layout.size() <= LARGEST && layout.align() <= 16 {
-            let size = rounded(layout.size());
-            let mut at = NEXT.load(Ordering::Relaxed);
-            while at + size <= ARENA {
-                match NEXT.compare_exchange_weak(
-                    at,
-                    at + size,
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                ) {
-                    // SAFETY: `at + size` lies inside the arena.
-                    Ok(_) => return unsafe { base().add(at) },
-                    Err(now) => at = now,
-                }
-            }
-        }
-        // SAFETY: the caller's promises are those dlmalloc asks for.
-        unsafe { dlmalloc::GlobalDlmalloc.alloc(layout) }
+        let small = layout.size() <= LARGEST && layout.align() <= 16;
+        let arena = if small { owned() } else { None };
+        arena.and_then(|arena| arena.take(rounded(layout.size()))).unwrap_or_else(|| {
+            // SAFETY: the caller's promises are those dlmalloc asks for.
+            unsafe { dlmalloc::GlobalDlmalloc.alloc(layout) }
+        })
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if !inside(block) {
+        if !ARENA_OF_ONE.holds(block) {
             // SAFETY: the block came from dlmalloc with this layout.
             return unsafe { dlmalloc::GlobalDlmalloc.dealloc(block, layout) };
         }
-        let at = block as usize - base() as usize;
-        // Only the last block: if another came in between, the exchange fails and nothing happens.
-        let end = at + rounded(layout.size());
-        let _ = NEXT.compare_exchange(end, at, Ordering::Relaxed, Ordering::Relaxed);
+        // What another thread was handed and drops stays as it is.
+        if let Some(arena) = owned() {
+            arena.give_back(block, rounded(layout.size()));
+        }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !inside(block) {
+        if !ARENA_OF_ONE.holds(block) {
             // SAFETY: the block came from dlmalloc with this layout.
             return unsafe { dlmalloc::GlobalDlmalloc.realloc(block, layout, size) };
         }
         let (old, new) = (rounded(layout.size()), rounded(size));
+        let stays = size <= LARGEST && owned().is_some_and(|arena| arena.resize(block, old, new));
         // What was rounded up is still free.
-        if new <= old {
+        if stays || new <= old {
             return block;
         }
-        let at = block as usize - base() as usize;
-        if at + new <= ARENA
-            && new <= LARGEST
-            && NEXT
-                .compare_exchange(at + old, at + new, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
-        {
-            return block;
-        }
-        // SAFETY: the new layout has the old one's alignment and a size the caller vouches for;
-        // both blocks are valid for the smaller of the two sizes and do not overlap.
+        // SAFETY: the new layout has the old one's alignment and a size the caller vouches for; both blocks are
+        // valid for the smaller of the two sizes and do not overlap, and nobody uses the old one afterwards.
         unsafe {
             let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !new.is_null() {
                 ptr::copy_nonoverlapping(block, new, layout.size().min(size));
+                self.dealloc(block, layout);
             }
             new
         }
