@@ -236,6 +236,15 @@ pub fn line(rule: &Rule) -> String {
     };
     let mut line = Line::default();
     rule.conditions.concern(&mut line);
+    let conditions = &rule.conditions;
+    if matches!(rule.verdict, Verdict::Allow { closed: false, .. })
+        && conditions.effect.contains(&Word::Read)
+        && conditions.command.is_empty()
+    {
+        // An allow on reads covers a call that does nothing but run what is harmless as well.
+        line.words.push(Word::Execute.text().to_string());
+        line.needles.clear();
+    }
     let kind = match (rule.certainty, rule.layer()) {
         _ if matches!(rule.verdict, Verdict::NotUnderstood { .. }) => "unknown",
         (Certainty::Possible, Layer::Pack) => "keen",
@@ -260,4 +269,27 @@ fn join(separator: char, items: impl IntoIterator<Item = String>) -> String {
     let items = unique;
     let clean = |item: &String| !item.contains([',', '|', '\t', '\n', '\r']);
     if items.iter().all(clean) { items.join(&separator.to_string()) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::file;
+
+    #[test]
+    fn an_allow_on_reads_concerns_what_only_runs_something() {
+        let line = |text: &str| {
+            let text = format!("[rule.a]\n{text}");
+            let file = file::read(&text, std::path::Path::new("/f.toml"), Layer::User, None);
+            super::line(&file.rules[0])
+        };
+        let concern = |line: &str| {
+            let concern = Concern::parse(line).expect("a line");
+            (concern.words.to_string(), concern.needles.to_string())
+        };
+        let (words, needles) = concern(&line("effect = 'read'\npath = './'\nallow = 'x'"));
+        assert_eq!((words.as_str(), needles.as_str()), ("read,execute", ""));
+        let (words, needles) = concern(&line("effect = 'read'\npath = './x'\ndeny = 'x'"));
+        assert_eq!((words.as_str(), needles.as_str()), ("read", "./x"));
+    }
 }
