@@ -2,6 +2,7 @@
 //!
 //! Which they are say the shipped rules that protect them; they are handed in with the place.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, Metadata};
 
@@ -70,12 +71,13 @@ pub fn is_shared(_meta: &Metadata) -> bool {
 }
 
 /// The name without signs of a glob that stand for themselves: `hook[s]`.
-fn plain(name: &str) -> Option<String> {
+fn plain(name: &str) -> Option<Cow<'_, str>> {
     let name = name.strip_suffix("/.").unwrap_or(name);
-    if name.contains(['*', '?']) {
+    let holds = |signs: [u8; 2]| name.bytes().any(|byte| signs.contains(&byte));
+    if holds(*b"*?") {
         return None;
     }
-    Some(name.replace(['[', ']'], ""))
+    Some(if holds(*b"[]") { name.replace(['[', ']'], "").into() } else { name.into() })
 }
 
 impl Place {
@@ -90,7 +92,7 @@ impl Place {
             let Some(name) = plain(name) else { continue };
             match name.strip_prefix("~/") {
                 Some(rest) => out.push(format!("{}/{rest}", self.home)),
-                None if name.starts_with('/') => out.push(name),
+                None if name.starts_with('/') => out.push(name.into_owned()),
                 None => out.extend(roots.iter().map(|root| format!("{root}/{name}"))),
             }
         }
@@ -99,17 +101,17 @@ impl Place {
 
     /// Is it a guarded path, or one below a guarded directory?
     pub fn is_guarded(&self, path: &str) -> bool {
+        // There are some hundred names: nothing is made of any.
+        let home = path.strip_prefix(&self.home).and_then(|rest| rest.strip_prefix('/'));
+        let behind: Vec<&str> = path.match_indices('/').map(|(at, _)| &path[at + 1..]).collect();
         self.guarded.names.iter().any(|name| {
             let itself = name.ends_with("/.");
             let Some(name) = plain(name) else { return false };
-            let holds = |whole: &str| path == whole || !itself && is_below(path, whole);
+            let holds = |path: &str, whole: &str| path == whole || !itself && is_below(path, whole);
             match name.strip_prefix("~/") {
-                Some(rest) => holds(&format!("{}/{rest}", self.home)),
-                None if name.starts_with('/') => holds(&name),
-                None => {
-                    let name = format!("/{name}");
-                    path.ends_with(&name) || !itself && path.contains(&(name + "/"))
-                }
+                Some(rest) => home.is_some_and(|path| holds(path, rest)),
+                None if name.starts_with('/') => holds(path, &name),
+                None => behind.iter().any(|path| holds(path, &name)),
             }
         })
     }
