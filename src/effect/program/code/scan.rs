@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::lex::{self, JOIN, Kind, Lang, Token};
+use super::rows::Rows;
 use super::val::Val;
 use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
@@ -118,7 +119,7 @@ pub struct Scan<'a, 'p> {
     /// The language.
     pub lang: Lang,
     /// Its rows.
-    pub rows: HashMap<&'static str, &'static str>,
+    pub rows: Rows,
     /// What names stand for.
     pub env: HashMap<String, Val>,
     /// The first walk, which only learns names.
