@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 #[cfg(target_env = "musl")]
 mod alloc;
+#[cfg(all(target_env = "musl", target_arch = "x86_64"))]
+mod memory;
 #[cfg(all(target_env = "musl", panic = "abort"))]
 mod unwind;
 
