@@ -3,6 +3,12 @@
 
 #[path = "build/cli.rs"]
 mod cli;
+#[allow(dead_code)]
+#[path = "src/glob.rs"]
+mod glob;
+#[allow(dead_code)]
+#[path = "src/limits.rs"]
+mod limits;
 #[path = "build/programs.rs"]
 mod programs;
 #[path = "build/shipped.rs"]

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+#[allow(dead_code)]
+#[path = "../src/rule/compiled.rs"]
+mod compiled;
 #[path = "../src/rule/needle.rs"]
 mod needle;
 #[allow(dead_code)]
@@ -20,8 +23,9 @@ const LAST: &str = "core";
 /// Writes `shipped.rs` into the output directory.
 pub fn generate(out: &Path) {
     println!("cargo:rerun-if-changed=config/packs");
-    println!("cargo:rerun-if-changed=src/rule/packed.rs");
-    println!("cargo:rerun-if-changed=src/rule/needle.rs");
+    for file in ["rule/packed", "rule/compiled", "rule/needle", "glob", "limits"] {
+        println!("cargo:rerun-if-changed=src/{file}.rs");
+    }
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let mut files: Vec<PathBuf> = fs::read_dir(root.join("config/packs"))
         .expect("config/packs is part of the source")

@@ -411,7 +411,9 @@ pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<
         return Some(source);
     }
     if let Some((kind, state)) = hook {
-        let index = Index::load(state, &source.path, &source.text);
+        let (path, text) = (&source.path, &source.text);
+        let index =
+            Index::load(state, path, text).or_else(|| index::make(state, path, layer, text));
         if let Some((index, rest)) = index.and_then(|index| {
             let rest = index.rest(&source.path, layer)?;
             Some((index, rest))
@@ -420,9 +422,6 @@ pub fn read(layer: Layer, path: PathBuf, hook: Option<(Kind, &Path)>) -> Option<
             return Some(source);
         }
         source.file = file::read(&source.text, &source.path, layer, Some(kind));
-        if source.file.faults.is_empty() {
-            index::save(state, &source.path, layer, &source.text);
-        }
         return Some(source);
     }
     source.file = file::read(&source.text, &source.path, layer, None);

@@ -7,6 +7,7 @@
 use crate::limits;
 
 #[cfg(test)]
+#[path = "glob/oracle.rs"]
 mod oracle;
 
 /// Does the glob hold for the whole text?

@@ -15,6 +15,7 @@ use crate::verdict::Verb;
 pub mod action;
 pub mod case;
 pub mod command;
+pub mod compiled;
 pub mod concern;
 pub mod condition;
 pub mod fault;

@@ -3,67 +3,21 @@
 //! The program and the first operands stand in this order; options of the pattern may stand
 //! anywhere and in any spelling. Words are globs, `**` is any operands, `$` forbids more.
 
-use crate::effect::path::split;
 use crate::effect::shell::SYSTEM_DIRS;
 use crate::effect::{Arg, Opt, SubCommand};
 use crate::limits;
 
 use super::Truth;
-use super::later::{Later, Written};
+use super::compiled::{self, Form, Group, Item, OptionPattern};
 use super::list::PatternList;
 use super::path::{self, Bases, PathPattern};
 use crate::glob;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Item {
-    Operand(String),
-    /// `**`
-    Gap,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct OptionPattern {
-    name: String,
-    value: Option<String>,
-}
-
-/// One pattern without alternatives.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Concrete {
-    program: String,
-    /// The very file, where the program is written with a slash; an allow asks for it.
-    file: Option<PathPattern>,
-    items: Vec<Item>,
-    options: Vec<OptionPattern>,
-    /// `$`: no more operands.
-    closed: bool,
-    /// No more options either: what Claude Code's exact `Bash(git status)` means.
-    exact_options: bool,
-}
-
-/// A command pattern as written: any of its concrete forms.
+/// A command pattern: any of its forms without alternatives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPattern {
-    forms: Later<Forms>,
-}
-
-/// Every way through the alternatives of a pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Forms(Vec<Concrete>);
-
-impl Written for Forms {
-    fn read(text: &str) -> Result<Forms, String> {
-        let mut tokens = tokenize(text)?;
-        let closed = tokens.last() == Some(&Token::Word("$".into()));
-        if closed {
-            tokens.pop();
-        }
-        if tokens.contains(&Token::Word("$".into())) {
-            return Err("`$` stands for the end, so nothing may follow it".into());
-        }
-        let forms = expand(&tokens)?.into_iter().map(|words| concrete(words, closed));
-        forms.collect::<Result<_, String>>().map(Forms)
-    }
+    /// As `compiled.rs` has them.
+    forms: String,
 }
 
 impl CommandPattern {
@@ -72,20 +26,12 @@ impl CommandPattern {
     /// # Errors
     /// Why it cannot be meant.
     pub fn parse(text: &str) -> Result<CommandPattern, String> {
-        Ok(CommandPattern { forms: Later::parse(text)? })
+        compiled::command(text).map(|compiled| CommandPattern::sound(&compiled))
     }
 
-    /// A pattern that was read before.
-    pub fn sound(text: &str) -> CommandPattern {
-        CommandPattern { forms: Later::sound(text) }
-    }
-
-    /// The forms, none where no one could be of that command; None where they cannot be read.
-    fn forms(&self, command: &SubCommand) -> Option<&[Concrete]> {
-        match command.name.is_empty() || could_be(self.forms.text(), command) {
-            true => self.forms.get().map(|forms| forms.0.as_slice()),
-            false => Some(&[]),
-        }
+    /// A pattern that was compiled before.
+    pub fn sound(compiled: &str) -> CommandPattern {
+        CommandPattern { forms: compiled.to_string() }
     }
 
     /// Reads the text inside Claude Code's `Bash(...)`: `git push:*`, `npm run *`, `git status`.
@@ -93,44 +39,47 @@ impl CommandPattern {
     /// # Errors
     /// Why it cannot be meant.
     pub fn from_permission(text: &str) -> Result<CommandPattern, String> {
-        let text = text.trim();
-        let (body, open) = if let Some(body) = text.strip_suffix(":*") {
-            (body, true)
-        } else if let Some(body) = text.strip_suffix(" *") {
-            (body, true)
-        } else {
-            (text, text == "*")
-        };
-        let words: Vec<&str> =
-            body.split_whitespace().map(|word| if word == "*" { "**" } else { word }).collect();
-        let mut form = if words.is_empty() || body == "*" {
-            concrete(vec!["*"], false)?
-        } else {
-            concrete(words, false)?
-        };
-        form.closed = !open;
-        form.exact_options = !open;
-        // Its words are no pattern's: by its text it could be of any program.
-        Ok(CommandPattern { forms: Later::known("*", Forms(vec![form])) })
+        compiled::permission(text).map(|compiled| CommandPattern::sound(&compiled))
+    }
+
+    /// The forms of those programs; None for one that cannot be read.
+    fn forms(&self, wanted: impl Fn(&Group<'_>) -> bool) -> impl Iterator<Item = Option<Form<'_>>> {
+        compiled::groups(&self.forms)
+            .filter(move |group| group.as_ref().is_none_or(&wanted))
+            .flat_map(|group| {
+                let damaged = group.is_none().then_some(None);
+                group.into_iter().flat_map(Group::forms).chain(damaged)
+            })
+    }
+
+    /// The forms that could be of the command, by its program.
+    fn forms_of(&self, command: &SubCommand) -> impl Iterator<Item = Option<Form<'_>>> {
+        self.forms(|group| command.name.is_empty() || group.names(&command.name))
+    }
+
+    /// Does one of the forms hold for the command?
+    fn any(&self, command: &SubCommand, holds: impl Fn(&Form<'_>) -> bool) -> bool {
+        self.forms_of(command).any(|form| form.is_some_and(|form| holds(&form)))
     }
 
     /// The programs that the pattern names, each with its first operand where that is a plain word:
     /// `git push`; for any program, with its first option: `* --yolo`. None where a form names a
     /// program by a glob.
     pub fn programs(&self) -> Option<Vec<String>> {
-        self.forms
-            .get()?
-            .0
-            .iter()
-            .map(|form| match form.items.first() {
-                _ if glob::is_glob(&form.program) => {
-                    let option = form.options.first().filter(|o| !glob::is_glob(&o.name))?;
-                    (form.program == "*").then(|| format!("* {}", option.name))
+        self.forms(|_| true)
+            .map(|form| {
+                let form = form?;
+                let program = form.program;
+                match form.items.first() {
+                    _ if glob::is_glob(program) => {
+                        let option = form.options.first().filter(|o| !glob::is_glob(o.name))?;
+                        (program == "*").then(|| format!("* {}", option.name))
+                    }
+                    Some(Item::Operand(word)) if !glob::is_glob(word) => {
+                        Some(format!("{program} {word}"))
+                    }
+                    _ => Some(program.to_string()),
                 }
-                Some(Item::Operand(word)) if !glob::is_glob(word) => {
-                    Some(format!("{} {word}", form.program))
-                }
-                _ => Some(form.program.clone()),
             })
             .collect()
     }
@@ -139,17 +88,17 @@ impl CommandPattern {
     /// only at run time.
     pub fn hits(&self, command: &SubCommand) -> Truth {
         // One that cannot be read could be any.
-        let Some(forms) = self.forms(command) else { return Truth::Yes };
-        forms.iter().fold(Truth::No, |truth, form| truth.or(form.hits(command)))
+        let hits = |form: Option<Form<'_>>| form.map_or(Truth::Yes, |form| form.hits(command));
+        self.forms_of(command).fold(Truth::No, |truth, form| truth.or(hits(form)))
     }
 
     /// May an allow on this pattern cover the sub-command: it matches for certain, the program is
     /// what its name says, and every option beyond the pattern is known to be harmless?
     pub fn covers(&self, command: &SubCommand, bases: &Bases) -> bool {
-        self.forms(command).unwrap_or_default().iter().any(|form| {
+        self.any(command, |form| {
             form.means(command, bases)
                 && form.names(command)
-                && (command.genuine || form.file.is_some())
+                && (command.genuine || form.very_file().is_some())
                 && command.options.iter().all(|opt| {
                     form.options.iter().any(|wanted| wanted.admits(opt, command))
                         || (!form.exact_options && opt.harmless)
@@ -161,8 +110,7 @@ impl CommandPattern {
     /// Is the sub-command surely one that an allow or an `unless` on this pattern speaks of? One with
     /// a slash names that file, where a deny takes any program of its name.
     pub fn means(&self, command: &SubCommand, bases: &Bases) -> bool {
-        let forms = self.forms(command).unwrap_or_default();
-        forms.iter().any(|form| form.means(command, bases))
+        self.any(command, |form| form.means(command, bases))
     }
 }
 
@@ -173,55 +121,16 @@ impl PatternList<CommandPattern> {
     }
 }
 
-/// Could a pattern of that text be one of the command, by its program and the word behind that?
-fn could_be(text: &str, command: &SubCommand) -> bool {
-    let (programs, rest) = first_token(text);
-    let says = |word: &str| could_say(word, command);
-    let says_next =
-        || first_token(rest).0.split('|').any(|way| way.split_whitespace().next().is_none_or(says));
-    programs.split('|').any(|way| {
-        let mut words = way.split_whitespace();
-        let runs = |word: &str| glob::is_glob(word) || split(word).1 == command.name;
-        words.next().is_none_or(runs) && words.next().map_or_else(says_next, says)
-    })
-}
-
-/// Could the command hold a word of a pattern that is not its first: an operand, or an option in some spelling?
-fn could_say(word: &str, command: &SubCommand) -> bool {
-    let name = word.split('=').next().unwrap_or_default();
-    if glob::is_glob(name) || command.args.iter().any(|arg| arg.text.is_none()) {
-        return true;
-    }
-    if name.len() > 2 && name.starts_with("--") {
-        let is = |opt: &Opt| opt.name == name || opt.aliases.contains(&name);
-        return command.options.iter().any(is);
-    }
-    let said = |arg: &Arg| arg.text.as_deref() == Some(word);
-    word.starts_with('-') || word == "$" || glob::is_glob(word) || command.args.iter().any(said)
-}
-
-/// The first word of a pattern, or its first alternatives without their brackets, and what stands behind.
-fn first_token(text: &str) -> (&str, &str) {
-    let text = text.trim_start();
-    match text.strip_prefix('(') {
-        Some(inside) => inside.split_once(')').unwrap_or((inside, "")),
-        None => {
-            let end = text.find(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '|'));
-            text.split_at(end.unwrap_or(text.len()))
-        }
-    }
-}
-
-impl OptionPattern {
+impl OptionPattern<'_> {
     /// Is the option one of that name, in any of its spellings?
     fn names(&self, opt: &Opt) -> bool {
-        glob::matches(&self.name, &opt.name)
-            || opt.aliases.iter().any(|alias| glob::matches(&self.name, alias))
+        glob::matches(self.name, &opt.name)
+            || opt.aliases.iter().any(|alias| glob::matches(self.name, alias))
     }
 
     fn is(&self, opt: &Opt) -> bool {
         self.names(opt)
-            || bundle(&self.name).is_some_and(|mut letters| letters.any(|l| l == opt.name))
+            || bundle(self.name).is_some_and(|mut letters| letters.any(|l| l == opt.name))
     }
 
     /// Is the option one that an allow on the pattern means, with its value?
@@ -248,10 +157,10 @@ impl OptionPattern {
         }
         if best == Truth::No
             && self.value.is_none()
-            && let Some(letters) = bundle(&self.name)
+            && let Some(letters) = bundle(self.name)
         {
             let all = letters.fold(Truth::Yes, |truth, letter| {
-                let single = OptionPattern { name: letter, value: None };
+                let single = OptionPattern { name: &letter, value: None };
                 truth.and(single.holds(command, guess))
             });
             best = best.or(all);
@@ -290,10 +199,17 @@ fn bundle(name: &str) -> Option<impl Iterator<Item = String> + '_> {
         .then(|| letters.chars().map(|c| format!("-{c}")))
 }
 
-impl Concrete {
+impl Form<'_> {
+    /// The very file that it names, where the program has a directory; from the system's own it is the
+    /// plain program.
+    fn very_file(&self) -> Option<PathPattern> {
+        let (_, file) = self.file.filter(|(dir, _)| !SYSTEM_DIRS.contains(dir))?;
+        Some(PathPattern::sound(file))
+    }
+
     fn means(&self, command: &SubCommand, bases: &Bases) -> bool {
         self.hits(command) == Truth::Yes
-            && self.file.as_ref().is_none_or(|file| {
+            && self.very_file().is_none_or(|file| {
                 let called = command.file.as_ref();
                 called.is_some_and(|called| file.covers(&path::exact(&called.lexical), bases))
             })
@@ -303,7 +219,7 @@ impl Concrete {
         let program = if command.name.is_empty() {
             Truth::Maybe
         } else {
-            Truth::from(glob::matches(&self.program, &command.name))
+            Truth::from(glob::matches(self.program, &command.name))
         };
         if program == Truth::No {
             return Truth::No;
@@ -332,11 +248,11 @@ impl Concrete {
     }
 }
 
-impl Concrete {
+impl Form<'_> {
     /// Does an allow on the pattern name the command as closely as that one has to be named?
     fn names(&self, command: &SubCommand) -> bool {
         let scope = &command.scope;
-        let says = |item: &Item| matches!(item, Item::Operand(word) if word != "*");
+        let says = |item: &Item<'_>| matches!(item, Item::Operand(word) if *word != "*");
         let named =
             self.items.len() >= scope.named && self.items.iter().take(scope.named).all(says);
         let Some(list) = scope.list.filter(|list| self.items.len() > *list) else { return named };
@@ -344,7 +260,7 @@ impl Concrete {
             return named;
         }
         let operands = command.operands.iter().map(|at| &command.args[*at]);
-        let each = |(item, arg): (&Item, &Arg)| match (item, &arg.text) {
+        let each = |(item, arg): (&Item<'_>, &Arg)| match (item, &arg.text) {
             (Item::Operand(word), Some(text)) => !glob::is_glob(text) && is_one(word, text),
             _ => false,
         };
@@ -370,7 +286,7 @@ fn is_one(wanted: &str, text: &str) -> bool {
 
 /// Matches the pattern's operands against those of the command, in order. An operand that may be
 /// the value of an option of unknown arity can be skipped.
-fn operands(items: &[Item], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
+fn operands(items: &[Item<'_>], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
     // Most patterns name a few words, and most commands differ in the first.
     let mut truth = Truth::Yes;
     for (at, item) in items.iter().enumerate() {
@@ -392,7 +308,7 @@ fn operands(items: &[Item], command: &SubCommand, rest: &[usize], closed: bool) 
 /// The same where there is more than one way to match: `**`, or an operand that may be none.
 ///
 /// For each operand in turn, how surely the pattern can have come to each of its items.
-fn spread(items: &[Item], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
+fn spread(items: &[Item<'_>], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
     let mut here = vec![Truth::No; items.len() + 1];
     let mut next = here.clone();
     here[0] = Truth::Yes;
@@ -452,145 +368,6 @@ fn end(command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
     Truth::from(!closed || rest.iter().all(|at| command.is_doubtful(*at)))
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
-    Word(String),
-    Group(Vec<Vec<String>>),
-}
-
-fn tokenize(text: &str) -> Result<Vec<Token>, String> {
-    if !text.bytes().any(|b| matches!(b, b'(' | b')' | b'|')) {
-        let words: Vec<Token> =
-            text.split_whitespace().map(|word| Token::Word(word.to_string())).collect();
-        return if words.is_empty() { Err("the pattern is empty".into()) } else { Ok(words) };
-    }
-    // Brackets and bars stand alone even without blanks around them; `[a(]` is not a case worth
-    // a grammar of its own.
-    let mut spaced = String::with_capacity(text.len() * 2);
-    for c in text.chars() {
-        if matches!(c, '(' | ')' | '|') {
-            spaced.extend([' ', c, ' ']);
-        } else {
-            spaced.push(c);
-        }
-    }
-    let mut out = Vec::new();
-    let mut group: Option<Vec<Vec<String>>> = None;
-    for word in spaced.split_whitespace() {
-        match (word, &mut group) {
-            ("(", None) => group = Some(vec![Vec::new()]),
-            ("(", Some(_)) => return Err("alternatives cannot stand inside alternatives".into()),
-            (")", Some(_)) => {
-                let lists = group.take().unwrap_or_default();
-                if lists.iter().any(Vec::is_empty) {
-                    return Err("an alternative is empty".into());
-                }
-                out.push(Token::Group(lists));
-            }
-            (")", None) => return Err("`)` without its `(`".into()),
-            ("|", Some(lists)) => lists.push(Vec::new()),
-            ("|", None) => return Err("`|` stands outside of `( )`: write `(a | b)`".into()),
-            (word, Some(lists)) => {
-                if let Some(list) = lists.last_mut() {
-                    list.push(word.to_string());
-                }
-            }
-            (word, None) => out.push(Token::Word(word.to_string())),
-        }
-    }
-    if group.is_some() {
-        return Err("`(` without its `)`".into());
-    }
-    if out.is_empty() {
-        return Err("the pattern is empty".into());
-    }
-    Ok(out)
-}
-
-/// Every way through the alternatives.
-fn expand(tokens: &[Token]) -> Result<Vec<Vec<&str>>, String> {
-    let mut lists: Vec<Vec<&str>> = vec![Vec::with_capacity(tokens.len())];
-    for token in tokens {
-        match token {
-            Token::Word(word) => lists.iter_mut().for_each(|list| list.push(word)),
-            Token::Group(ways) => {
-                if lists.len() * ways.len() > limits::ALTERNATIVES {
-                    return Err(format!("more than {} combinations", limits::ALTERNATIVES));
-                }
-                lists = lists
-                    .iter()
-                    .flat_map(|list| {
-                        ways.iter().map(move |way| {
-                            let mut words = Vec::with_capacity(list.len() + way.len() + 4);
-                            words.extend_from_slice(list);
-                            words.extend(way.iter().map(String::as_str));
-                            words
-                        })
-                    })
-                    .collect();
-            }
-        }
-    }
-    Ok(lists)
-}
-
-fn concrete(words: Vec<&str>, closed: bool) -> Result<Concrete, String> {
-    let mut words = words.into_iter();
-    let program = words.next().ok_or("the pattern is empty")?;
-    if program.starts_with('-') {
-        return Err(format!("`{program}` is an option: the program comes first"));
-    }
-    if program == "**" {
-        return Err("the program comes first: `*` stands for any".into());
-    }
-    let (dir, name) = split(program);
-    let mut form = Concrete {
-        program: name.to_string(),
-        file: None,
-        items: Vec::new(),
-        options: Vec::new(),
-        closed,
-        exact_options: false,
-    };
-    if let Some(why) = glob::fault(&form.program) {
-        return Err(format!("`{}` {why}", form.program));
-    }
-    // From the system's own directories it is the plain program.
-    if !dir.is_empty() && !SYSTEM_DIRS.contains(&dir) {
-        form.file = Some(file(program)?);
-    }
-    for (count, word) in words.enumerate() {
-        if count == limits::COMMAND_WORDS {
-            return Err(format!("more than {} words", limits::COMMAND_WORDS));
-        }
-        if let Some(why) = glob::fault(word) {
-            return Err(format!("`{word}` {why}"));
-        }
-        if word == "**" {
-            // What any operands follow may as well be one.
-            if form.items.last() != Some(&Item::Gap) {
-                form.items.push(Item::Gap);
-            }
-        } else if word.len() > 1 && word.starts_with('-') && word != "--" {
-            let (name, value) = match word.split_once('=') {
-                Some((name, value)) => (name.to_string(), Some(value.to_string())),
-                None => (word.to_string(), None),
-            };
-            form.options.push(OptionPattern { name, value });
-        } else {
-            form.items.push(Item::Operand(word.to_string()));
-        }
-    }
-    Ok(form)
-}
-
-/// That very file: relative ones lie in the project.
-fn file(program: &str) -> Result<PathPattern, String> {
-    let based = ["/", "~/", "./"].iter().any(|base| program.starts_with(base));
-    let base = if based { "" } else { "./" };
-    PathPattern::parse(&format!("{base}{program}/."))
-}
-
 impl CommandPattern {
     /// Does the pattern write out the program that a runner starts (`npx jest`, `uv run pytest`), so that an
     /// allow means that one as well?
@@ -598,15 +375,11 @@ impl CommandPattern {
         self.covers(runner, bases)
             && inner.args.iter().all(|arg| arg.text.is_some())
             && inner.options.iter().all(|opt| opt.harmless)
-            && self
-                .forms(runner)
-                .unwrap_or_default()
-                .iter()
-                .any(|form| form.writes_out(runner, inner))
+            && self.any(runner, |form| form.writes_out(runner, inner))
     }
 }
 
-impl Concrete {
+impl Form<'_> {
     fn writes_out(&self, runner: &SubCommand, inner: &SubCommand) -> bool {
         let same = |word: &str| {
             let name = word.rsplit('/').next().unwrap_or_default();
@@ -620,12 +393,8 @@ impl Concrete {
             Item::Gap => false,
         });
         at.is_some_and(|at| {
-            let tail = Concrete {
-                program: "*".to_string(),
-                items: self.items[at + 1..].to_vec(),
-                options: Vec::new(),
-                ..self.clone()
-            };
+            let items = self.items[at + 1..].to_vec();
+            let tail = Form { program: "*", items, options: Vec::new(), ..self.clone() };
             self.hits(runner) == Truth::Yes && tail.hits(inner) == Truth::Yes && tail.names(inner)
         })
     }
@@ -703,7 +472,12 @@ mod tests {
     }
 
     /// Matching as it reads: exponential in the number of `**`.
-    fn recursively(items: &[Item], command: &SubCommand, rest: &[usize], closed: bool) -> Truth {
+    fn recursively(
+        items: &[Item<'_>],
+        command: &SubCommand,
+        rest: &[usize],
+        closed: bool,
+    ) -> Truth {
         let doubtful = |at: &usize| command.doubtful.contains(at);
         let Some((item, later)) = items.split_first() else {
             return if !closed || rest.iter().all(doubtful) { Truth::Yes } else { Truth::No };
@@ -726,7 +500,7 @@ mod tests {
                 let Some((at, others)) = rest.split_first() else { return Truth::No };
                 let here = match &command.args[*at].text {
                     Some(text) => Truth::from(glob::matches(wanted, text)),
-                    None if wanted == "*" => Truth::Yes,
+                    None if *wanted == "*" => Truth::Yes,
                     None => Truth::Maybe,
                 };
                 let mut best = Truth::No;
@@ -756,7 +530,7 @@ mod tests {
         ) {
             let items: Vec<Item> = items.iter().map(|text| match *text {
                 "**" => Item::Gap,
-                text => Item::Operand(text.into()),
+                text => Item::Operand(text),
             }).collect();
             let texts: Vec<&str> = words.iter().map(|(text, _)| *text).collect();
             let mut command = command(&format!("x {}", texts.join(" ")));

@@ -30,6 +30,7 @@ use self::tables::{
 };
 use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, did_you_mean};
+use super::packed::{self, Patterns};
 use super::reader::Reader;
 use super::{
     Action, Certainty, Command, Layer, Otherwise, Profile, Redact, Rule, Template, Verdict,
@@ -150,7 +151,7 @@ pub fn read(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFi
 
 /// Reads a part of a file that was read before, whole, and had no fault; None where what was kept of it is damaged.
 pub fn unpack(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> Option<RuleFile> {
-    let table = super::packed::unpack(text)?;
+    let table = packed::unpack(text, Patterns::Compiled)?;
     let r = Reader { sound: true, ..reader("", path, layer, only) };
     let file = tables(&table, layer, r);
     std::mem::forget(table);

@@ -3,13 +3,12 @@
 //! Reading thirty rules costs as much as everything else on the hook path together. So the first
 //! event after a change reads and checks the whole file, and leaves an index in the state directory,
 //! bound to the file's exact content, of which it holds a copy, with each rule and what stands beside the rules as `packed.rs` has
-//! them; later events parse no TOML, read only the rules that could concern them, and servers only where one could be asked or told. A file with a fault, or one whose rules do not read the same
+//! them; that event and those behind it parse no more TOML, read only the rules that could concern them, and servers only where one could be asked or told. A file with a fault, or one whose rules do not read the same
 //! alone as together, has no index. Tests are cut out: no event reads them.
 
 use std::path::Path;
 use std::rc::Rc;
 
-use memchr::memchr;
 use toml::de::DeTable;
 
 use crate::event::KindSet;
@@ -17,10 +16,11 @@ use crate::files;
 
 use super::concern::{self, Call, Concern};
 use super::file::{self, Remote, RuleFile};
-use super::{Layer, Rule, packed};
+use super::packed::{self, Rest};
+use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
-const HEADER: &str = concat!("hookctl-index 5 ", env!("CARGO_PKG_VERSION"), " ");
+const HEADER: &str = concat!("hookctl-index 6 ", env!("CARGO_PKG_VERSION"), " ");
 /// Stands between the content and the entries, before their checksum.
 const END: &str = "\n--\n";
 /// The checksum and its line end, in bytes.
@@ -137,20 +137,19 @@ impl<'t> Iterator for Entries<'t> {
     type Item = Entry<'t>;
 
     fn next(&mut self) -> Option<Entry<'t>> {
-        let end = memchr(b'\n', self.0.as_bytes())?;
-        let line = &self.0[..end];
-        let mut at = 0;
-        let mut number = || {
-            let end = memchr(b'\t', &line.as_bytes()[at..])? + at;
-            let number: usize = line[at..end].parse().ok()?;
-            at = end + 1;
-            Some(number)
-        };
-        let (start, stop, place, length) = (number()?, number()?, number()?, number()?);
-        let concern = &line[at..];
-        let (packed, behind) = self.0[end + 1..].split_at_checked(length)?;
-        self.0 = behind;
-        Some(Entry { start, end: stop, line: place, packed, concern })
+        let mut rest = Rest::of(self.0);
+        let (start, end, line) = (rest.number()?, rest.number()?, rest.number()?);
+        let (concern, packed) = (rest.text()?, rest.text()?);
+        self.0 = rest.left()?;
+        Some(Entry { start, end, line, packed, concern })
+    }
+}
+
+impl Entry<'_> {
+    fn write(&self, out: &mut String) {
+        [self.start, self.end, self.line].iter().for_each(|number| packed::number(*number, out));
+        packed::text(self.concern, out);
+        packed::text(self.packed, out);
     }
 }
 
@@ -162,19 +161,24 @@ struct Lists<'t> {
     entries: &'t str,
 }
 
-/// Leaves an index of the file for later events, where it can have one.
-pub fn save(state: &Path, path: &Path, layer: Layer, text: &str) {
-    let Some(target) = place(state, path) else { return };
-    let Some(index) = build(path, layer, text) else { return };
+/// Makes an index of the file, where it can have one, and leaves it for later events.
+pub fn make(state: &Path, path: &Path, layer: Layer, text: &str) -> Option<Index> {
+    let target = place(state, path)?;
+    let index = build(path, layer, text)?;
     // For its owner's eyes only: it holds a copy of the file. Without it the next event reads all.
     let _ = files::replace(&target, index.text.as_bytes());
+    Some(index)
 }
 
 fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
-    let whole = file::read(text, path, layer, None);
     let chunks = chunks(text);
-    let others = chunks.iter().any(|(.., piece)| *piece != Piece::Rule);
-    if !whole.faults.is_empty() || (whole.rules.len() < FEWEST && !others) {
+    let rules = chunks.iter().filter(|(.., piece)| *piece == Piece::Rule).count();
+    if rules < FEWEST && rules == chunks.len() {
+        return None;
+    }
+    let whole = file::read(text, path, layer, None);
+    // A piece for each rule, or the file is written in a way that is not worth following.
+    if !whole.faults.is_empty() || whole.rules.len() != rules {
         return None;
     }
     let head = format!("{HEADER}{}\n{text}{END}", path.to_str()?);
@@ -182,23 +186,18 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     let asks = whole.remotes.iter().map(|remote| remote.events).chain(rules);
     let asks = asks.fold(KindSet::EMPTY, KindSet::union).bits();
     let mut entries = String::new();
-    for (start, end, piece) in &chunks {
-        if *piece != Piece::Rule {
-            let concern = if *piece == Piece::Server { SERVER } else { "" };
-            entries.push_str(&format!("{start}\t{end}\t0\t0\t{concern}\n"));
-            continue;
+    let mut rules = whole.rules.iter();
+    for (start, end, piece) in chunks.iter().copied() {
+        let entry = Entry { start, end, line: 0, packed: "", concern: "" };
+        match piece {
+            Piece::Server => Entry { concern: SERVER, ..entry }.write(&mut entries),
+            Piece::Tests => entry.write(&mut entries),
+            Piece::Rule => {
+                let rule = rules.next()?;
+                let (packed, concern) = (&packed(&text[start..end])?, &concern::line(rule));
+                Entry { line: rule.line, packed, concern, ..entry }.write(&mut entries);
+            }
         }
-        let chunk = &text[*start..*end];
-        let mut alone = file::read(chunk, path, layer, None);
-        let line = text[..*start].matches('\n').count() + 1;
-        // One rule and nothing else, or the file is written in a way that is not worth following.
-        let rule = alone.rules.pop()?;
-        if !alone.rules.is_empty() || !alone.faults.is_empty() {
-            return None;
-        }
-        let (line, packed) = (line + rule.line - 1, packed(chunk)?);
-        let concern = concern::line(&rule);
-        entries.push_str(&format!("{start}\t{end}\t{line}\t{}\t{concern}\n{packed}", packed.len()));
     }
     let rest = text_of_rest(text, &chunks);
     let rest = if DeTable::parse(&rest).ok()?.get_ref().is_empty() {
@@ -388,11 +387,11 @@ mod tests {
         let path = Path::new("/f.toml");
         let text: String =
             (0..6).map(|i| format!("[rule.r{i}]\ntool = \"Read\"\ndeny = \"x\"\n")).collect();
-        save(dir.path(), path, Layer::User, &text);
+        make(dir.path(), path, Layer::User, &text);
         assert!(Index::load(dir.path(), path, &text).is_some());
         assert!(Index::load(dir.path(), path, &format!("{text}\n")).is_none());
         assert!(Index::load(dir.path(), Path::new("/g.toml"), &text).is_none());
-        save(dir.path(), Path::new("/bad.toml"), Layer::User, &format!("{text}frob = 1\n"));
+        make(dir.path(), Path::new("/bad.toml"), Layer::User, &format!("{text}frob = 1\n"));
         assert!(Index::load(dir.path(), Path::new("/bad.toml"), &text).is_none());
     }
 
@@ -407,7 +406,7 @@ mod tests {
         };
         let text = "profile = \"strict\"\n".to_string() + &(0..5).map(rule).collect::<String>();
         let whole = file::read(&text, path, Layer::User, None);
-        save(dir.path(), path, Layer::User, &text);
+        make(dir.path(), path, Layer::User, &text);
         let target = place(dir.path(), path).unwrap();
         let stored = std::fs::read(&target).unwrap();
         let sound = Index::load(dir.path(), path, &text).unwrap();

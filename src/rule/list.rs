@@ -16,15 +16,6 @@ impl<T> Default for PatternList<T> {
     }
 }
 
-/// An item as written: whether it excludes, and its pattern.
-#[inline]
-pub fn item(text: &str) -> (bool, &str) {
-    match text.strip_prefix('!') {
-        Some(rest) => (true, rest.trim_start()),
-        None => (false, text),
-    }
-}
-
 impl<T> PatternList<T> {
     /// The list of these.
     pub fn of(named: Vec<T>, excluded: Vec<T>) -> PatternList<T> {

@@ -7,6 +7,8 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::compiled::{self, Compile};
+
 /// Keys that are common, by their place: others are written out.
 const KEYS: &[&str] = &[
     "rule",
@@ -34,14 +36,44 @@ const KEYS: &[&str] = &[
 /// How deep tables and lists may stand in each other: a rule has four levels.
 const DEEPEST: usize = 32;
 
+/// Where a table stands, as far as it tells which values are patterns.
+#[derive(Clone, Copy)]
+enum Place {
+    File,
+    Rules,
+    /// A rule, or its `unless`.
+    Rule,
+    Else,
+}
+
+impl Place {
+    /// Where the table of that key stands.
+    fn below(self, key: &str) -> Place {
+        match (self, key) {
+            (Place::File, "rule") => Place::Rules,
+            (Place::Rules, _) | (Place::Rule, "unless") => Place::Rule,
+            _ => Place::Else,
+        }
+    }
+
+    /// What that key's patterns are compiled by.
+    fn patterns(self, key: &str) -> Option<Compile> {
+        match (self, key) {
+            (Place::Rule, "command") => Some(compiled::command),
+            (Place::Rule, "path" | "within") => Some(compiled::path),
+            _ => None,
+        }
+    }
+}
+
 /// The text of a table.
 pub fn pack(table: &DeTable<'_>) -> String {
     let mut out = String::new();
-    pack_table(table, &mut out);
+    pack_table(table, Place::File, &mut out);
     out
 }
 
-fn pack_table(table: &DeTable<'_>, out: &mut String) {
+fn pack_table(table: &DeTable<'_>, place: Place, out: &mut String) {
     number(table.len(), out);
     for (key, value) in table {
         match KEYS.iter().position(|known| known == key.get_ref()) {
@@ -51,24 +83,34 @@ fn pack_table(table: &DeTable<'_>, out: &mut String) {
                 out.push_str(key.get_ref());
             }
         }
-        pack_value(value.get_ref(), out);
+        let (below, compile) = (place.below(key.get_ref()), place.patterns(key.get_ref()));
+        pack_value(value.get_ref(), below, compile, out);
     }
 }
 
-fn pack_value(value: &DeValue<'_>, out: &mut String) {
+fn pack_value(value: &DeValue<'_>, place: Place, compile: Option<Compile>, out: &mut String) {
     match value {
         DeValue::String(string) => {
-            out.push('s');
-            text(string, out);
+            match compile.and_then(|compile| compiled::compile_item(string, compile)) {
+                Some(compiled) => {
+                    out.push('c');
+                    text(string, out);
+                    text(&compiled, out);
+                }
+                None => {
+                    out.push('s');
+                    text(string, out);
+                }
+            }
         }
         DeValue::Array(items) => {
             out.push('a');
             number(items.len(), out);
-            items.iter().for_each(|item| pack_value(item.get_ref(), out));
+            items.iter().for_each(|item| pack_value(item.get_ref(), place, compile, out));
         }
         DeValue::Table(table) => {
             out.push('t');
-            pack_table(table, out);
+            pack_table(table, place, out);
         }
         DeValue::Boolean(true) => out.push('y'),
         DeValue::Boolean(false) => out.push('n'),
@@ -94,13 +136,14 @@ fn pack_value(value: &DeValue<'_>, out: &mut String) {
     }
 }
 
-fn text(text: &str, out: &mut String) {
+/// Writes a text, its length first.
+pub fn text(text: &str, out: &mut String) {
     number(text.len(), out);
     out.push_str(text);
 }
 
-/// Six bits in each character, the last first: all but the last have a bit more.
-fn number(mut number: usize, out: &mut String) {
+/// Writes a number: six bits in each character, the last first; all but the last have a bit more.
+pub fn number(mut number: usize, out: &mut String) {
     while number >= 64 {
         out.push(char::from(64 | (number % 64) as u8));
         number /= 64;
@@ -108,36 +151,68 @@ fn number(mut number: usize, out: &mut String) {
     out.push(char::from(number as u8));
 }
 
-/// The table that a text was made of; None where it is damaged.
-pub fn unpack(text: &str) -> Option<DeTable<'_>> {
-    let mut rest = Rest(text);
-    let table = rest.table(DEEPEST)?;
-    rest.0.is_empty().then_some(table)
+/// What is taken of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patterns {
+    /// As they were written.
+    Written,
+    /// As `compiled.rs` has them.
+    Compiled,
 }
 
-/// What is not read yet.
-struct Rest<'t>(&'t str);
+/// The table that a text was made of; None where it is damaged.
+pub fn unpack(text: &str, patterns: Patterns) -> Option<DeTable<'_>> {
+    let mut rest = Rest::of(text);
+    let table = rest.table(DEEPEST, patterns)?;
+    rest.is_empty().then_some(table)
+}
+
+/// What of a text is not read yet.
+#[derive(Debug)]
+pub struct Rest<'t> {
+    text: &'t str,
+    at: usize,
+}
 
 impl<'t> Rest<'t> {
-    fn byte(&mut self) -> Option<u8> {
-        let byte = *self.0.as_bytes().first()?;
-        self.0 = self.0.get(1..)?;
+    /// All of it.
+    pub fn of(text: &'t str) -> Rest<'t> {
+        Rest { text, at: 0 }
+    }
+
+    /// Is nothing left?
+    pub fn is_empty(&self) -> bool {
+        self.at == self.text.len()
+    }
+
+    /// What is left; None where it would begin within a character.
+    pub fn left(&self) -> Option<&'t str> {
+        self.text.get(self.at..)
+    }
+
+    /// The next byte.
+    pub fn byte(&mut self) -> Option<u8> {
+        let byte = *self.text.as_bytes().get(self.at)?;
+        self.at += 1;
         Some(byte)
     }
 
-    fn number(&mut self) -> Option<usize> {
-        let mut number = 0;
-        for shift in [0, 6, 12, 18, 24] {
+    /// The next number.
+    pub fn number(&mut self) -> Option<usize> {
+        let (mut number, mut shift) = (0, 0);
+        while shift < 30 {
             let byte = self.byte()?;
             number |= usize::from(byte & 63) << shift;
             if byte & 64 == 0 {
                 return Some(number);
             }
+            shift += 6;
         }
         None
     }
 
-    fn text(&mut self) -> Option<&'t str> {
+    /// The next text.
+    pub fn text(&mut self) -> Option<&'t str> {
         let length = self.number()?;
         self.cut(length)
     }
@@ -150,32 +225,40 @@ impl<'t> Rest<'t> {
         }
     }
 
-    fn cut(&mut self, length: usize) -> Option<&'t str> {
-        let (text, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
+    /// The next so many bytes.
+    pub fn cut(&mut self, length: usize) -> Option<&'t str> {
+        let text = self.text.get(self.at..self.at + length)?;
+        self.at += length;
         Some(text)
     }
 
-    fn table(&mut self, depth: usize) -> Option<DeTable<'t>> {
+    fn table(&mut self, depth: usize, patterns: Patterns) -> Option<DeTable<'t>> {
         let depth = depth.checked_sub(1)?;
         let count = self.number()?;
-        let mut table = DeTable::new();
+        // Damage may say that there are any number.
+        let mut table = DeTable::with_capacity(count.min(KEYS.len()));
         for _ in 0..count {
             let key = Spanned::new(0..0, self.key()?.into());
-            table.insert(key, self.value(depth)?);
+            table.insert(key, self.value(depth, patterns)?);
         }
         Some(table)
     }
 
-    fn value(&mut self, depth: usize) -> Option<Spanned<DeValue<'t>>> {
+    fn value(&mut self, depth: usize, patterns: Patterns) -> Option<Spanned<DeValue<'t>>> {
         let value = match self.byte()? {
             b's' => DeValue::String(self.text()?.into()),
+            b'c' => {
+                let (written, compiled) = (self.text()?, self.text()?);
+                let taken = if patterns == Patterns::Written { written } else { compiled };
+                DeValue::String(taken.into())
+            }
             b'a' => {
                 let depth = depth.checked_sub(1)?;
                 let count = self.number()?;
-                DeValue::Array((0..count).map(|_| self.value(depth)).collect::<Option<_>>()?)
+                let items = (0..count).map(|_| self.value(depth, patterns));
+                DeValue::Array(items.collect::<Option<_>>()?)
             }
-            b't' => DeValue::Table(self.table(depth)?),
+            b't' => DeValue::Table(self.table(depth, patterns)?),
             b'y' => DeValue::Boolean(true),
             b'n' => DeValue::Boolean(false),
             b'v' => DeValue::parse(self.text()?).ok()?.into_inner(),

@@ -17,7 +17,7 @@ mod oracle;
 
 use self::component::{below, hidden, is_glob_of, overlap, reach, same_name, split, split_glob};
 use super::Truth;
-use super::later::{Later, Written};
+use super::compiled::{self, Base, Part};
 use super::list::PatternList;
 use super::needle::needle;
 use crate::glob;
@@ -25,49 +25,24 @@ use crate::glob;
 /// Does letter case matter in file names here?
 pub const FOLD: bool = cfg!(any(target_os = "macos", windows));
 
-/// What a pattern starts from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
-    /// `/x`
-    Root,
-    /// `~/x`
-    Home,
-    /// `./x`
-    Project,
-    /// `C:/x`, `?:/x`: on a drive.
-    Drive,
-    /// `x`: at any depth anywhere.
-    Anywhere,
-}
+/// Components that nobody can read.
+const DAMAGED: &str = "?";
 
+/// One path pattern of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
-    Literal(String),
-    Glob(String),
-    /// Text or a glob below a drive, where letter case never counts.
-    Folded(String),
-    /// `**`: any number of components.
-    Any,
+pub struct PathPattern {
+    base: Base,
+    /// Its components, as `compiled.rs` has them.
+    parts: String,
+    /// `D/.`: the directory itself or its content as a whole, not what lies below it.
+    itself: bool,
 }
 
-impl Part {
+impl Part<'_> {
     /// Does it name what begins with a dot, which the shell's globs leave out?
     fn is_hidden(&self) -> bool {
         matches!(self, Part::Literal(text) | Part::Glob(text) if text.starts_with('.'))
     }
-}
-
-/// The components of a pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Parts(Vec<Part>);
-
-/// One path pattern as written in a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathPattern {
-    base: Base,
-    parts: Later<Parts>,
-    /// `D/.`: the directory itself or its content as a whole, not what lies below it.
-    itself: bool,
 }
 
 /// The directories that patterns start from: each as it is called and with symlinks followed.
@@ -134,77 +109,25 @@ impl Bases {
     }
 }
 
-impl Base {
-    /// What a pattern starts from, and what is written behind that.
-    fn of(text: &str) -> (Base, &str) {
-        if text == "~" || text.starts_with("~/") {
-            (Base::Home, &text[1..])
-        } else if text == "." || text.starts_with("./") {
-            (Base::Project, &text[1..])
-        } else if text.starts_with('/') {
-            (Base::Root, text)
-        } else if text.split('/').next().is_some_and(|first| first.ends_with(':')) {
-            (Base::Drive, text)
-        } else {
-            (Base::Anywhere, text)
-        }
-    }
-}
-
-impl Written for Parts {
-    fn read(text: &str) -> Result<Parts, String> {
-        if text.is_empty() {
-            return Err("the path is empty".into());
-        }
-        if text.contains('\0') {
-            return Err("the path holds a NUL".into());
-        }
-        let (base, rest) = Base::of(text);
-        let mut parts: Vec<Part> = Vec::new();
-        for part in rest.split('/').filter(|part| !part.is_empty() && *part != ".") {
-            if part == ".." {
-                return Err("`..` has no meaning in a pattern: name the directory itself".into());
-            }
-            if let Some(why) = glob::fault(part) {
-                return Err(format!("`{part}` {why}"));
-            }
-            // What any number of components follow may as well be one.
-            if part == "**" && parts.last() == Some(&Part::Any) {
-                continue;
-            }
-            if parts.len() == limits::PATH_PARTS {
-                return Err(format!("more than {} components", limits::PATH_PARTS));
-            }
-            parts.push(match part {
-                "**" => Part::Any,
-                _ if base == Base::Drive => Part::Folded(part.to_string()),
-                _ if glob::is_glob(part) => Part::Glob(part.to_string()),
-                _ => Part::Literal(part.to_string()),
-            });
-        }
-        Ok(Parts(parts))
-    }
-}
-
 impl PathPattern {
     /// Reads a pattern.
     ///
     /// # Errors
     /// Why it cannot be meant.
     pub fn parse(text: &str) -> Result<PathPattern, String> {
-        let pattern = PathPattern::sound(text);
-        Ok(PathPattern { parts: Later::parse(pattern.parts.text())?, ..pattern })
+        compiled::path(text).map(|compiled| PathPattern::sound(&compiled))
     }
 
-    /// A pattern that was read before.
-    pub fn sound(text: &str) -> PathPattern {
-        let (base, rest) = Base::of(text);
-        PathPattern { base, parts: Later::sound(text), itself: rest.ends_with("/.") }
+    /// A pattern that was compiled before.
+    pub fn sound(compiled: &str) -> PathPattern {
+        let (base, itself, parts) =
+            compiled::base(compiled).unwrap_or((Base::Anywhere, false, DAMAGED));
+        PathPattern { base, parts: parts.to_string(), itself }
     }
 
     /// Its components, none where they cannot be read: then it covers nothing and hits everything.
-    fn parts(&self) -> Option<&[Part]> {
-        self.parts.get().map(|parts| parts.0.as_slice())
+    fn parts(&self) -> Option<Vec<Part<'_>>> {
+        compiled::parts(&self.parts)
     }
 
     /// Could the effect on this target be one on a path that the pattern names? For deny and ask:
@@ -261,7 +184,7 @@ impl PathPattern {
             let path = split(path);
             let literal = path.iter().rev().take_while(|part| !glob::is_glob(part)).count();
             let parts = self.parts();
-            parts.is_some_and(|parts| self.names(parts, &path[path.len() - literal..]))
+            parts.is_some_and(|parts| self.names(&parts, &path[path.len() - literal..]))
         };
         let anywhere = self.base == Base::Anywhere && target.extent == Extent::Glob;
         anywhere && both(target, ends)
@@ -271,7 +194,7 @@ impl PathPattern {
     pub fn singles_out(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or_default();
         match self.parts().unwrap_or_default().last() {
-            Some(Part::Literal(text)) => text == name,
+            Some(Part::Literal(text)) => *text == name,
             Some(Part::Glob(text) | Part::Folded(text)) => {
                 text.contains(|c: char| c.is_alphanumeric()) && glob::matches(text, name)
             }
@@ -281,12 +204,11 @@ impl PathPattern {
 
     /// What every path that the pattern names has in common: see [`needle`].
     pub fn needle(&self) -> String {
-        let parts: Vec<&str> = self
-            .parts()
-            .unwrap_or_default()
+        let parts = self.parts().unwrap_or_default();
+        let parts: Vec<&str> = parts
             .iter()
             .map(|part| match part {
-                Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => text.as_str(),
+                Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => *text,
                 Part::Any => "**",
             })
             .collect();
@@ -309,33 +231,31 @@ impl PathPattern {
         if extent != Extent::Glob && self.is_elsewhere(path) {
             return Truth::No;
         }
-        let mut best = Truth::No;
-        for base in bases.of(self.base) {
+        // What cannot be read could be any.
+        let read = |test: &dyn Fn(&[Part<'_>]) -> Truth| {
+            self.parts().map_or(Truth::Yes, |parts| test(&parts))
+        };
+        let hits = |base: &String| {
             let way = if extent == Extent::Glob { Inside::Meets } else { inside(base, path) };
-            best = best.or(match (way, self.parts()) {
-                (Inside::Elsewhere, _) => Truth::No,
-                (Inside::Above(left), Some(parts)) => above(left, parts, extent),
-                (Inside::Below(rest), Some(parts)) => self.hits_parts(parts, rest, extent),
-                (Inside::Meets, Some(parts)) if base.is_empty() => {
-                    self.hits_parts(parts, path, extent)
+            match way {
+                Inside::Elsewhere => Truth::No,
+                Inside::Above(left) => read(&|parts| above(left, parts, extent)),
+                Inside::Below(rest) => read(&|parts| self.hits_parts(parts, rest, extent)),
+                Inside::Meets => {
+                    read(&|parts| self.hits_parts(&absolute(base, parts), path, extent))
                 }
-                (Inside::Meets, Some(parts)) => {
-                    self.hits_parts(&absolute(base, parts), path, extent)
-                }
-                (_, None) => Truth::Yes,
-            });
-        }
-        best
+            }
+        };
+        bases.of(self.base).iter().map(hits).fold(Truth::No, Truth::or)
     }
 
-    /// Does a pattern with that beginning surely lie elsewhere? Told by its text, which costs less than reading it.
+    /// Does a pattern with that beginning surely lie elsewhere? That is told before it is read.
     fn is_elsewhere(&self, path: &[&str]) -> bool {
         let (Base::Root, Some(name), false) = (self.base, path.first(), FOLD) else { return false };
-        let first = self.parts.text().split('/').find(|part| !matches!(*part, "" | "."));
-        first.is_some_and(|first| first != *name && !glob::is_glob(first))
+        matches!(compiled::first_part(&self.parts), Some(Part::Literal(first)) if first != *name)
     }
 
-    fn hits_parts(&self, parts: &[Part], path: &[&str], extent: Extent) -> Truth {
+    fn hits_parts(&self, parts: &[Part<'_>], path: &[&str], extent: Extent) -> Truth {
         let anywhere = self.base == Base::Anywhere;
         match extent {
             Extent::Exact => Truth::from(self.names(parts, path)),
@@ -361,26 +281,25 @@ impl PathPattern {
     }
 
     /// Do these components name the path: it or, unless `D/.` is meant, a directory above it?
-    fn names(&self, parts: &[Part], path: &[&str]) -> bool {
+    fn names(&self, parts: &[Part<'_>], path: &[&str]) -> bool {
         reach(parts, path, self.base == Base::Anywhere)
             .is_some_and(|named| !self.itself || named == path.len())
     }
 
     /// Calls `test` with the pattern's components made absolute, for each form of its base, until
     /// one holds.
-    fn each(&self, bases: &Bases, mut test: impl FnMut(&[Part]) -> bool) -> bool {
+    fn each(&self, bases: &Bases, mut test: impl FnMut(&[Part<'_>]) -> bool) -> bool {
         let Some(parts) = self.parts() else { return false };
         bases.of(self.base).iter().any(|base| match base.is_empty() {
-            true => test(parts),
-            false => test(&absolute(base, parts)),
+            true => test(&parts),
+            false => test(&absolute(base, &parts)),
         })
     }
 }
 
 /// Components below a directory, made absolute.
-fn absolute(base: &str, parts: &[Part]) -> Vec<Part> {
-    let base = split(base).into_iter().map(|part| Part::Literal(part.to_string()));
-    base.chain(parts.iter().cloned()).collect()
+fn absolute<'t>(base: &'t str, parts: &[Part<'t>]) -> Vec<Part<'t>> {
+    split(base).into_iter().map(Part::Literal).chain(parts.iter().copied()).collect()
 }
 
 /// How a path lies to a directory.
@@ -410,7 +329,7 @@ fn inside<'p>(base: &'p str, path: &'p [&'p str]) -> Inside<'p> {
 }
 
 /// What lies above a pattern's base is touched: as `below` has it of what is left of both.
-fn above(left: &str, parts: &[Part], extent: Extent) -> Truth {
+fn above(left: &str, parts: &[Part<'_>], extent: Extent) -> Truth {
     let child = !left.contains('/') && parts.is_empty();
     match extent {
         Extent::Exact | Extent::Glob => Truth::No,

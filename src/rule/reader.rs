@@ -13,9 +13,10 @@ use crate::glob;
 use crate::limits;
 
 use super::command::CommandPattern;
+use super::compiled::{self, compiled_item};
 use super::condition::{FieldTest, Name, ValueTest};
 use super::fault::{Fault, Gravity, did_you_mean, position};
-use super::list::{self, PatternList};
+use super::list::PatternList;
 use super::path::PathPattern;
 use super::{Command, Fields, Regex, Rule, Template, Text};
 
@@ -213,7 +214,7 @@ impl<'t> Reader<'t> {
         out
     }
 
-    /// Patterns, some of which may exclude: by `take` where they were read before, else by `parse`.
+    /// Patterns, some of which may exclude: by `take` where they were compiled before, else by `parse`.
     pub fn patterns<T>(
         &mut self,
         value: &Spanned<DeValue<'_>>,
@@ -226,15 +227,18 @@ impl<'t> Reader<'t> {
                 DeValue::Array(items) => &items[..],
                 _ => std::slice::from_ref(value),
             };
-            let texts = || items.iter().filter_map(|item| item.get_ref().as_str()).map(list::item);
-            let mut named = Vec::with_capacity(items.len());
-            named.extend(texts().filter(|(excludes, _)| !excludes).map(|(_, text)| take(text)));
-            let excluded = texts().filter(|(excludes, _)| *excludes).map(|(_, text)| take(text));
-            return PatternList::of(named, excluded.collect());
+            let texts = items.iter().filter_map(|item| item.get_ref().as_str());
+            if let Some(items) = texts.map(compiled_item).collect::<Option<Vec<_>>>() {
+                let of = |wanted: bool| {
+                    let some = items.iter().filter(move |(excludes, _)| *excludes == wanted);
+                    some.map(|(_, pattern)| take(pattern)).collect()
+                };
+                return PatternList::of(of(false), of(true));
+            }
         }
         let mut out = PatternList::default();
         let read = |text: &str| {
-            let (excludes, text) = list::item(text);
+            let (excludes, text) = compiled::item(text);
             parse(text).map(|pattern| (excludes, pattern))
         };
         for (excludes, pattern) in self.each(value, code, read) {
@@ -256,7 +260,7 @@ impl<'t> Reader<'t> {
     /// Globs over names.
     pub fn names(&mut self, value: &Spanned<DeValue<'_>>) -> PatternList<Name> {
         let read = |text: &str| {
-            let (excludes, text) = list::item(text);
+            let (excludes, text) = compiled::item(text);
             match glob::fault(text) {
                 Some(why) => Err(why.to_string()),
                 None => Ok((excludes, Name::globs(text))),

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use toml::de::{DeTable, DeValue};
 
 use super::concern::{self, Call, Concern};
-use super::{Layer, Rule, file, packed};
+use super::packed::{self, Patterns};
+use super::{Layer, Rule, file};
 use crate::effect::Guarded;
 use crate::effect::{Analysis, Word};
 use crate::paths::Paths;
@@ -58,7 +59,7 @@ impl Shipped {
 
     /// Its keys and values.
     pub fn table(&self) -> Option<DeTable<'static>> {
-        let rules = packed::unpack(self.packed)?.remove("rule")?.into_inner();
+        let rules = packed::unpack(self.packed, Patterns::Written)?.remove("rule")?.into_inner();
         let DeValue::Table(mut rules) = rules else { return None };
         match rules.remove(self.id)?.into_inner() {
             DeValue::Table(table) => Some(table),

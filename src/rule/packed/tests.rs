@@ -7,9 +7,12 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use toml::de::DeTable;
 
+use super::command::CommandPattern;
 use super::file::{self, RuleFile};
-use super::packed::{pack, unpack};
-use super::{Layer, Rule};
+use super::packed::{Patterns, pack, unpack};
+use super::path::{self, Bases, PathPattern};
+use super::{Conditions, Layer, Rule, Truth, compiled};
+use crate::effect::SubCommand;
 
 fn packed(text: &str) -> String {
     pack(DeTable::parse(text).expect("TOML").get_ref())
@@ -108,8 +111,38 @@ proptest! {
 
     #[test]
     fn any_text_is_a_table_or_none(text in "[ -~\u{0}-\u{7f}é]{0,80}", head in "[\u{1}-\u{5}][\u{1}-\u{5}]") {
-        let _ = unpack(&text);
+        let _ = unpack(&text, Patterns::Written);
         let _ = file::unpack(&(head + &text), Path::new("/f.toml"), Layer::User, None);
+    }
+}
+
+/// Asks every pattern all that an event may ask it.
+fn ask(conditions: &Conditions) {
+    let (bases, target) = (Bases::new("/home/dev", "/home/dev/project"), path::exact("/etc/x"));
+    let git = SubCommand { name: "git".into(), ..SubCommand::default() };
+    for command in [&git, &SubCommand::default()] {
+        for pattern in conditions.command.named().iter().chain(conditions.command.excluded()) {
+            let _ = (pattern.programs(), pattern.hits(command), pattern.covers(command, &bases));
+        }
+    }
+    for pattern in conditions.path.named().iter().chain(conditions.path.excluded()) {
+        let _ = (pattern.needle(), pattern.hits(&target, &bases), pattern.covers(&target, &bases));
+    }
+}
+
+#[test]
+fn what_is_damaged_hits_everything_and_covers_nothing() {
+    let (bases, target) = (Bases::default(), path::exact("/etc/x"));
+    let git = SubCommand { name: "git".into(), genuine: true, ..SubCommand::default() };
+    let whole = compiled::command("git push").expect("a pattern");
+    let damaged = CommandPattern::sound(&whole[..whole.len() - 2]);
+    assert_eq!(damaged.hits(&git), Truth::Yes);
+    assert!(!damaged.covers(&git, &bases) && damaged.programs().is_none());
+    let whole = compiled::path("/etc/y").expect("a pattern");
+    for text in ["", "?", &whole[..whole.len() - 1]] {
+        let damaged = PathPattern::sound(text);
+        assert_eq!(damaged.hits(&target, &bases), Truth::Yes, "{text:?}");
+        assert!(!damaged.covers(&target, &bases), "{text:?}");
     }
 }
 
@@ -120,7 +153,7 @@ fn damage_is_no_panic() {
                 deny = 'no {path}'\nrepeat = 3\n[rule.a.unless]\npath = ['/tmp/']\n[pack]\ngit = false\n";
     let whole = packed(text);
     for end in 0..whole.len() {
-        assert!(unpack(&whole[..end]).is_none(), "cut at {end}");
+        assert!(unpack(&whole[..end], Patterns::Compiled).is_none(), "cut at {end}");
     }
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     for _ in 0..10_000 {
@@ -131,8 +164,10 @@ fn damage_is_no_panic() {
         let at = (random >> 8) as usize % bytes.len();
         bytes[at] ^= 1 << (random % 7);
         let text = String::from_utf8(bytes).expect("ASCII");
-        let _ = file::unpack(&text, path, Layer::User, None);
+        if let Some(file) = file::unpack(&text, path, Layer::User, None) {
+            file.rules.iter().for_each(|rule| ask(&rule.conditions));
+        }
     }
     let deep = format!("\u{1}\u{1}a{}", "a\u{1}".repeat(100_000));
-    assert!(unpack(&deep).is_none());
+    assert!(unpack(&deep, Patterns::Written).is_none());
 }

@@ -1,10 +1,11 @@
 //! Patterns and paths as lists of components: does one name the other, lie above it, or meet it?
 
-use super::{FOLD, Part};
+use super::FOLD;
 use crate::effect::Extent;
 use crate::glob;
 use crate::limits;
 use crate::rule::Truth;
+use crate::rule::compiled::Part;
 
 pub(super) fn split(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty()).collect()
@@ -20,7 +21,7 @@ pub(super) fn split_glob(path: &str, extent: Extent) -> Vec<&str> {
 }
 
 /// Is the pattern written as the glob is?
-pub(super) fn is_glob_of(parts: &[Part], glob_path: &[&str]) -> bool {
+pub(super) fn is_glob_of(parts: &[Part<'_>], glob_path: &[&str]) -> bool {
     parts.len() == glob_path.len()
         && parts.iter().zip(glob_path).all(|(part, name)| match part {
             Part::Any => *name == "**",
@@ -30,7 +31,7 @@ pub(super) fn is_glob_of(parts: &[Part], glob_path: &[&str]) -> bool {
         })
 }
 
-pub(super) fn part_matches(part: &Part, name: &str) -> bool {
+pub(super) fn part_matches(part: &Part<'_>, name: &str) -> bool {
     match part {
         Part::Literal(text) => same_name(text, name),
         Part::Glob(text) => glob::matches_folded(text, name, FOLD),
@@ -48,7 +49,7 @@ pub(super) fn same_name(text: &str, name: &str) -> bool {
 ///
 /// As globs are matched: what stands between two `**` is taken where it fits first, since more of the path can
 /// only be named with more left of it.
-pub(super) fn reach(parts: &[Part], path: &[&str], anywhere: bool) -> Option<usize> {
+pub(super) fn reach(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> Option<usize> {
     let (mut i, mut at) = (0, 0);
     // Where the pattern goes on behind the last `**`, and how far into the path that was tried.
     let mut gap = anywhere.then_some((0, 0));
@@ -78,7 +79,7 @@ pub(super) fn reach(parts: &[Part], path: &[&str], anywhere: bool) -> Option<usi
 
 /// Can a path that the glob names be one of the pattern's? Two globs that only meet in some names
 /// say no more than perhaps.
-pub(super) fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> Truth {
+pub(super) fn overlap(parts: &[Part<'_>], glob_path: &[&str], anywhere: bool) -> Truth {
     // What has no `**` on either side is compared from the front, and most of it ends there.
     if !anywhere && !parts.contains(&Part::Any) && !glob_path.contains(&"**") {
         return overlap_plainly(parts, glob_path);
@@ -114,7 +115,7 @@ pub(super) fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> Tru
     best
 }
 
-fn overlap_plainly(parts: &[Part], glob_path: &[&str]) -> Truth {
+fn overlap_plainly(parts: &[Part<'_>], glob_path: &[&str]) -> Truth {
     if parts.len() > glob_path.len() {
         return Truth::No;
     }
@@ -131,7 +132,7 @@ fn overlap_plainly(parts: &[Part], glob_path: &[&str]) -> Truth {
 /// Can what the glob's last components name be named by the pattern's last? One entry for each number of
 /// parts that are left out at the start; a component more of the glob makes the next table.
 struct Table<'p> {
-    parts: &'p [Part],
+    parts: &'p [Part<'p>],
     truths: Vec<Truth>,
     next: Vec<Truth>,
 }
@@ -181,7 +182,7 @@ impl<'p> Table<'p> {
 }
 
 /// Can a name that the glob stands for be one of the pattern's component?
-pub(super) fn meet(part: &Part, name: &str) -> Truth {
+pub(super) fn meet(part: &Part<'_>, name: &str) -> Truth {
     let both = |text: &str, name: &str| {
         if glob::matches(text, name) {
             Truth::Yes
@@ -203,7 +204,7 @@ pub(super) fn meet(part: &Part, name: &str) -> Truth {
 /// The pattern lies below the directory that is touched as a whole: certain for the directory's
 /// direct children (its literal parent is named), for all of it where its content goes (`D/*`),
 /// possible from further up.
-pub(super) fn below(parts: &[Part], dir: &[&str], extent: Extent) -> Truth {
+pub(super) fn below(parts: &[Part<'_>], dir: &[&str], extent: Extent) -> Truth {
     let mut parts = parts;
     for name in dir {
         match parts.split_first() {
@@ -225,7 +226,7 @@ pub(super) fn below(parts: &[Part], dir: &[&str], extent: Extent) -> Truth {
 }
 
 /// Do these components name only what is hidden?
-pub(super) fn hidden(parts: &[Part]) -> bool {
+pub(super) fn hidden(parts: &[Part<'_>]) -> bool {
     parts.iter().any(|part| match part {
         Part::Literal(text) | Part::Glob(text) | Part::Folded(text) => text.starts_with('.'),
         Part::Any => false,

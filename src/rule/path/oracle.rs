@@ -6,18 +6,18 @@ use proptest::prelude::*;
 use super::component::{below, hidden, meet, part_matches, split_glob};
 use super::*;
 
-fn as_parts(path: &[&str]) -> Vec<Part> {
+fn as_parts<'t>(path: &[&'t str]) -> Vec<Part<'t>> {
     path.iter()
         .map(|part| match *part {
             "**" => Part::Any,
-            part if glob::is_glob(part) => Part::Glob(part.to_string()),
-            part => Part::Literal(part.to_string()),
+            part if glob::is_glob(part) => Part::Glob(part),
+            part => Part::Literal(part),
         })
         .collect()
 }
 
 /// Does the pattern name the path or a directory above it?
-fn prefix(parts: &[Part], path: &[&str], anywhere: bool) -> bool {
+fn prefix(parts: &[Part<'_>], path: &[&str], anywhere: bool) -> bool {
     if anywhere {
         return (0..=path.len()).any(|start| prefix(parts, &path[start..], false));
     }
@@ -34,7 +34,7 @@ fn prefix(parts: &[Part], path: &[&str], anywhere: bool) -> bool {
 
 /// Can a path that the glob names be one of the pattern's? Two globs that only meet in some names
 /// say no more than perhaps.
-fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> Truth {
+fn overlap(parts: &[Part<'_>], glob_path: &[&str], anywhere: bool) -> Truth {
     if !anywhere {
         return overlap_at(parts, glob_path);
     }
@@ -52,14 +52,14 @@ fn overlap(parts: &[Part], glob_path: &[&str], anywhere: bool) -> Truth {
 }
 
 /// Does the end of the glob meet the end of the pattern, or its own literal words name it?
-fn named_by_end(parts: &[Part], glob_path: &[&str]) -> bool {
+fn named_by_end(parts: &[Part<'_>], glob_path: &[&str]) -> bool {
     let literal = glob_path.iter().take_while(|part| !glob::is_glob(part)).count();
     parts.len() <= literal
         || glob_path.first() == Some(&"**")
             && overlap_at(parts, &glob_path[glob_path.len() - parts.len()..]) == Truth::Yes
 }
 
-fn overlap_at(parts: &[Part], glob_path: &[&str]) -> Truth {
+fn overlap_at(parts: &[Part<'_>], glob_path: &[&str]) -> Truth {
     let any = |starts: &mut dyn Iterator<Item = Truth>| starts.fold(Truth::No, Truth::or);
     match (parts.split_first(), glob_path.split_first()) {
         (None, _) => Truth::Yes,
@@ -83,7 +83,7 @@ fn overlap_at(parts: &[Part], glob_path: &[&str]) -> Truth {
     }
 }
 
-fn names(own: &PathPattern, parts: &[Part], path: &[&str]) -> bool {
+fn names(own: &PathPattern, parts: &[Part<'_>], path: &[&str]) -> bool {
     let anywhere = own.base == Base::Anywhere;
     prefix(parts, path, anywhere)
         && (!own.itself || (0..path.len()).all(|len| !prefix(parts, &path[..len], anywhere)))
