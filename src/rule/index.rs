@@ -401,10 +401,13 @@ mod tests {
         let path = Path::new("/f.toml");
         let rule = |i: usize| {
             format!(
-                "[rule.r{i}]\ncommand = [\"git push -f\", \"rm x{i}\"]\npath = \"/etc\"\ndeny = \"no {{path}}\"\n"
+                "[rule.r{i}]\ncommand = [\"git push -f\", \"rm x{i}\"]\npath = [\"/etc\", \"! /etc/x\"]\n\
+                 when = {{ cwd = [\"~/work\", \"!~/work/x\"], project = \"/p\" }}\ndeny = \"no {{path}}\"\n"
             )
         };
-        let text = "profile = \"strict\"\n".to_string() + &(0..5).map(rule).collect::<String>();
+        let head =
+            "profile = \"strict\"\nautopilot = { commands = [\"git log\"], also = \"make x\" }\n";
+        let text = head.to_string() + &(0..5).map(rule).collect::<String>();
         let whole = file::read(&text, path, Layer::User, None);
         make(dir.path(), path, Layer::User, &text);
         let target = place(dir.path(), path).unwrap();
