@@ -87,7 +87,7 @@ fn too_much_in_a_file_is_a_fault_and_the_rest_holds() {
 #[test]
 fn a_spent_budget_asks_and_takes_nothing_from_others() {
     let hard: String = (0..499)
-        .map(|i| format!("[rule.x{i}]\npath = '**/*a*/**/*a*/**/*{i}b'\ndeny = 'no'\n"))
+        .map(|i| format!("[rule.x{i}]\npath = '**/*aa*/**/*aa*/**/*aa*/**/x'\ndeny = 'no'\n"))
         .collect();
     let call: String = (0..250).map(|i| format!(" {}/{i}", "/aa".repeat(80))).collect();
     let user =
@@ -117,6 +117,7 @@ fn what_overflowed_the_parsers_stack_is_asked_about() {
 
 /// Numbers in the analysis and in judging that are no caps: text of the line, and why.
 const NO_CAPS: &[(&str, &str)] = &[
+    ("const SIGNS: usize", "how many printable signs there are"),
     ("const BLOCK: usize = 512", "tar's format"),
     ("const HEAD: usize = 62", "the format of git's index"),
     ("const SIZE: usize = 36", "the format of git's index"),
@@ -188,7 +189,10 @@ fn no_cap_stands_outside_of_the_limits() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut open: Vec<_> =
         ["effect", "rule", "judge", "trust", "engine", "config"].map(|dir| root.join(dir)).into();
-    open.extend(["trust.rs", "journal.rs", "engine.rs", "config.rs"].map(|file| root.join(file)));
+    open.extend(
+        ["effect.rs", "rule.rs", "judge.rs", "trust.rs", "journal.rs", "engine.rs", "config.rs"]
+            .map(|file| root.join(file)),
+    );
     let mut wrong = Vec::new();
     let mut seen = 0;
     while let Some(path) = open.pop() {

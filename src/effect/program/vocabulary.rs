@@ -35,7 +35,7 @@ macro_rules! vocabulary {
 
 /// The first printable sign, and how many there are.
 const FIRST_SIGN: u8 = b'!';
-const SIGNS: usize = 94;
+const SIGNS: usize = (b'~' - FIRST_SIGN) as usize + 1;
 
 /// Why a line of a table cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -24,7 +24,7 @@ macro_rules! conditions {
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct Conditions {
             $(
-                #[doc = concat!("What [`", stringify!($entry), "`] asks for.")]
+                #[doc = concat!("What `", stringify!($entry), "` asks for.")]
                 pub $field: <$entry as Condition>::Value,
             )*
             /// The rule's `unless` is an allow list: of a command that the rule names it speaks of what is listed.

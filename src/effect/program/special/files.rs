@@ -256,7 +256,7 @@ pub fn all(start: &Value) -> Option<Value> {
     })
 }
 
-/// The same as globs, where tests ask for a name. They stand beside [`found`]: what is deleted or opened
+/// The same as globs, where tests ask for a name. They stand beside [`Value::below`]: what is deleted or opened
 /// up is more than a name.
 pub fn named(start: &Value, args: &[Value]) -> Vec<Value> {
     let has = |words: &[&str]| args.iter().any(|a| words.contains(&a.start()));
