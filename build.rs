@@ -9,6 +9,8 @@ mod glob;
 #[allow(dead_code)]
 #[path = "src/limits.rs"]
 mod limits;
+#[path = "build/names.rs"]
+mod names;
 #[path = "build/programs.rs"]
 mod programs;
 #[path = "build/shipped.rs"]
@@ -19,6 +21,7 @@ mod variables;
 fn main() {
     let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     cli::write().expect("completions and man page");
+    names::generate(&out);
     programs::generate();
     variables::generate(&out);
     shipped::generate(&out);

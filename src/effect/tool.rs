@@ -11,113 +11,11 @@ use super::host::host_of;
 use super::program::{code, table};
 use super::value::Value;
 use super::{Analysis, Extent, Grade, Place, Source, Word, path, shell};
+use crate::effect::names::tool::{QUIET, READERS, WRITERS};
 use crate::event::Event;
 use crate::limits::{self, Cap};
 
 mod grep;
-
-/// Tools that neither run, read, write nor contact anything.
-const QUIET: &[&str] = &[
-    "Agent",
-    "Task",
-    "TaskCreate",
-    "TaskUpdate",
-    "TaskGet",
-    "TaskList",
-    "TaskOutput",
-    "TaskStop",
-    "TodoWrite",
-    "TodoRead",
-    "Skill",
-    "SlashCommand",
-    "BashOutput",
-    "KillShell",
-    "KillBash",
-    "ExitPlanMode",
-    "EnterPlanMode",
-    "AskUserQuestion",
-    "ToolSearch",
-    "SendMessage",
-    "EnterWorktree",
-    "ExitWorktree",
-    "ListMcpResourcesTool",
-    "StructuredOutput",
-];
-
-/// MCP tools whose names begin so only read, unless one of [`WRITERS`] stands in the name as well.
-const READERS: &[&str] = &[
-    "get",
-    "list",
-    "read",
-    "search",
-    "fetch",
-    "query",
-    "find",
-    "describe",
-    "show",
-    "lookup",
-    "view",
-    "count",
-    "browse",
-    "inspect",
-    "resolve",
-    "status",
-    "check",
-    "explain",
-    "analyze",
-    "summarize",
-];
-
-/// Words that say that something is done.
-const WRITERS: &[&str] = &[
-    "add",
-    "append",
-    "apply",
-    "call",
-    "cancel",
-    "close",
-    "commit",
-    "create",
-    "delete",
-    "deploy",
-    "destroy",
-    "drop",
-    "edit",
-    "eval",
-    "exec",
-    "execute",
-    "fork",
-    "insert",
-    "install",
-    "invoke",
-    "kill",
-    "merge",
-    "modify",
-    "move",
-    "patch",
-    "post",
-    "publish",
-    "purge",
-    "push",
-    "put",
-    "remove",
-    "rename",
-    "replace",
-    "restart",
-    "run",
-    "save",
-    "send",
-    "set",
-    "start",
-    "stop",
-    "submit",
-    "terminate",
-    "trigger",
-    "truncate",
-    "update",
-    "upload",
-    "write",
-];
 
 /// The effects of a tool call.
 pub fn analyse(event: &Event, place: &Place) -> Analysis {

@@ -8,54 +8,13 @@ use std::fs::{self, Metadata};
 
 use super::{Emitter, Spot};
 use crate::effect::guarded::{Found, Guards, NAME, id, is_shared, links};
+use crate::effect::names::guard::{COMMANDS, GRIPS, PROGRAM_DIRS};
 use crate::effect::path::{self, is_below, split};
 use crate::effect::value::Value;
 use crate::effect::{Effect, Extent, Grade, Source, SubCommand, Target, Word, look};
 use crate::files;
 use crate::glob;
 use crate::limits::{self, Cap};
-
-/// First operands that tell a call of hookctl under another name from that of any other program.
-const COMMANDS: &[&str] = &[
-    "pause",
-    "trust",
-    "uninstall",
-    "install",
-    "init",
-    "hook",
-    "claude",
-    "claude-hook",
-    "--config",
-    "--state",
-];
-
-/// Directories that PATH commonly names.
-const PROGRAM_DIRS: &[&str] = &[
-    "~/bin",
-    "~/.bin",
-    "~/.local/sbin",
-    "~/go/bin",
-    "~/.bun/bin",
-    "~/.deno/bin",
-    "~/.volta/bin",
-    "~/.npm-global/bin",
-    "~/.yarn/bin",
-    "~/.nix-profile/bin",
-    "~/.asdf/shims",
-    "~/.pyenv/shims",
-    "~/.local/share/mise/shims",
-    "/bin",
-    "/sbin",
-    "/usr/sbin",
-    "/usr/local/sbin",
-    "/opt/bin",
-    "/opt/local/bin",
-    "/snap/bin",
-    "/home/linuxbrew/.linuxbrew/bin",
-];
-/// Programs that stop, slow or take over a process that they are given.
-const GRIPS: &[&str] =
-    &["prlimit", "cpulimit", "gdb", "lldb", "strace", "ltrace", "criu", "reptyr"];
 
 impl Emitter<'_> {
     /// A file that a look needs whole: regular, not larger than that, and within what one call may read.

@@ -3,6 +3,7 @@
 use super::table::{
     Arity, Known, OptSpec, PLAIN, Program, Role, Special, has_below, mark, packed, program as find,
 };
+use crate::effect::names::options::WORDS;
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Arg, Opt, Word};
 
@@ -191,10 +192,6 @@ pub fn parse(name: &str, args: &[Value], own: &'static [Program]) -> Parsed {
 /// Does an option that no row names say by its name that its value is a program, or code that is loaded? Such a one is no
 /// harmless text.
 fn names_program(name: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "binary", "cmd", "command", "editor", "exec", "hook", "hooks", "loader", "pager", "plugin",
-        "plugins", "preload", "program", "require", "rsh", "script", "shell",
-    ];
     name.starts_with("--") && name.rsplit(['-', '.']).any(|word| WORDS.contains(&word))
 }
 

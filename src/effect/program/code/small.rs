@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::val::HOLE;
 use crate::effect::emitter::Emitter;
+use crate::effect::names::jq::REACHING;
 use crate::effect::program::Next;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
@@ -407,26 +408,6 @@ pub fn tcl(sink: &mut Sink, text: &str) {
         }
     }
 }
-
-/// Names of jq and yq that read the environment, or files and modules that no operand names.
-const REACHING: &[&str] = &[
-    "env",
-    "$ENV",
-    "strenv",
-    "envsubst",
-    "load",
-    "load_str",
-    "load_xml",
-    "load_props",
-    "load_base64",
-    "import",
-    "include",
-    "get_search_list",
-    "modulemeta",
-    "$__prog_args",
-    "system",
-    "exec",
-];
 
 /// Does a program of jq or yq reach for more than its input?
 pub fn reaches_out(text: &str) -> bool {

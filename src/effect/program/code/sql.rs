@@ -11,6 +11,7 @@ mod client;
 
 pub use client::{mongo, redis};
 
+use crate::effect::names::sql::KEPT;
 use client::{backslash, dotted};
 
 /// A word, a string (`'`), a quoted name (`"`), or one other byte.
@@ -371,17 +372,6 @@ fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mu
 
 /// `ALTER TABLE t DROP COLUMN c`: what stands in the column is lost, as against a constraint.
 fn loses_column(tokens: &[Token]) -> bool {
-    const KEPT: &[&str] = &[
-        "constraint",
-        "default",
-        "expression",
-        "foreign",
-        "identity",
-        "index",
-        "key",
-        "not",
-        "primary",
-    ];
     tokens.windows(2).any(|pair| {
         pair[0].kind == b'w' && pair[0].text == "drop" && !KEPT.contains(&pair[1].text.as_str())
     })

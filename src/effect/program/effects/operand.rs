@@ -5,6 +5,7 @@ use super::super::{code, options};
 use super::maybe::{maybe_path, maybe_read, source};
 use super::{Call, Next, device, sends, written};
 use crate::effect::emitter::{Emitter, Spot};
+use crate::effect::names::imagemagick::SCHEMES;
 use crate::effect::path::{self, split};
 use crate::effect::value::{BLANK, Printer, Value};
 use crate::effect::{Extent, Grade, Source, Target, Word};
@@ -293,28 +294,6 @@ fn is_addressed(text: &str) -> bool {
             && !rest.starts_with(|c: char| c == ':' || c.is_ascii_digit())
     })
 }
-
-/// Schemes of ImageMagick that name a format or draw something, and run and read nothing else.
-const SCHEMES: &[&str] = &[
-    "canvas",
-    "gradient",
-    "null",
-    "pattern",
-    "plasma",
-    "radial-gradient",
-    "xc",
-    "png",
-    "jpg",
-    "jpeg",
-    "gif",
-    "bmp",
-    "tiff",
-    "webp",
-    "fd",
-    "rose",
-    "logo",
-    "label",
-];
 
 /// A file's name, or a text that the program runs.
 fn inline(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {

@@ -3,52 +3,10 @@
 use super::super::effects::Next;
 use super::super::effects::{Call, joined};
 use crate::effect::emitter::{Emitter, Spot};
+use crate::effect::names::containers::{CAPABILITIES, OPEN, USUAL};
 use crate::effect::path;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
-
-/// Host directories that make a container as good as root on the host.
-const OPEN: &[&str] = &[
-    "/etc", "/root", "/proc", "/sys", "/dev", "/boot", "/usr", "/bin", "/sbin", "/lib", "/lib64",
-    "/var", "/run", "/home", "/Users", "/System", "/Library",
-];
-/// What containers are given every day from below those.
-const USUAL: &[&str] = &[
-    "/etc/localtime",
-    "/etc/timezone",
-    "/etc/ssl",
-    "/etc/ca-certificates",
-    "/etc/hosts",
-    "/etc/resolv.conf",
-    "/etc/pki",
-    "/dev/shm",
-    "/dev/null",
-    "/dev/dri",
-    "/dev/snd",
-    "/dev/fuse",
-    "/dev/kvm",
-    "/dev/net/tun",
-    "/dev/bus/usb",
-    "/var/tmp",
-    "/var/folders",
-    "/usr/share",
-    "/var/log",
-    "/usr/local/share",
-    "/run/user",
-    "/run/secrets",
-    "/run/systemd/resolve",
-];
-const CAPABILITIES: &[&str] = &[
-    "ALL",
-    "SYS_ADMIN",
-    "SYS_MODULE",
-    "SYS_PTRACE",
-    "SYS_RAWIO",
-    "SYS_BOOT",
-    "DAC_READ_SEARCH",
-    "BPF",
-    "MKNOD",
-];
 
 fn escape(out: &mut Emitter, value: &Value) {
     let word = Word::Named("container.escape");

@@ -6,29 +6,9 @@ use super::files::members;
 use super::search::expression;
 use crate::effect::emitter::Emitter;
 use crate::effect::guarded;
+use crate::effect::names::machine::{ASKING, ASKING_STARTS, IP_CHANGES};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
-
-/// Words that only ask: `service x status`, `ufw status`, `nft list ruleset`.
-const ASKING: &[&str] = &[
-    "help",
-    "info",
-    "monitor",
-    "print",
-    "query",
-    "statistics",
-    "status",
-    "sources",
-    "tracking",
-    "version",
-];
-/// The same, as beginnings: `list-sessions`, `show-user`, `get-default`.
-const ASKING_STARTS: &[&str] = &["list", "show", "get", "is-"];
-/// Words by which `ip` changes something.
-const IP_CHANGES: &[&str] = &[
-    "add", "append", "attach", "change", "chg", "del", "delete", "down", "flush", "prepend",
-    "replace", "restore", "set", "up",
-];
 
 /// The state of the machine changes, unless the words only ask.
 pub fn machine(out: &mut Emitter, call: &Call, values: &[Value]) {

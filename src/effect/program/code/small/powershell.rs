@@ -1,17 +1,11 @@
 //! PowerShell and cmd.exe: text as the commands that stand in it. What they do say the tables.
 
 use super::*;
+use crate::effect::names::powershell::KEYWORDS;
 use crate::effect::program::table::{Program, Special, program};
 use crate::effect::windows;
 use crate::limits::Cap;
 
-/// Words that begin a statement and are no command.
-const KEYWORDS: &[&str] = &[
-    "if", "elseif", "else", "foreach", "for", "while", "do", "until", "switch", "try", "catch",
-    "finally", "function", "filter", "param", "return", "throw", "begin", "process", "end", "in",
-    "break", "continue", "exit", "class", "using", "not", "exist", "call", "echo.", "rem", "set",
-    "setlocal", "endlocal", "goto", "defined",
-];
 /// Get-ChildItem of the current directory.
 pub fn lists_here<T: AsRef<str>>(name: &str, args: &[T]) -> bool {
     let mut text = false;

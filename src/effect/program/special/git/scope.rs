@@ -4,20 +4,9 @@
 use super::super::super::effects::Call;
 use super::settings::{connects, given};
 use crate::effect::emitter::Emitter;
+use crate::effect::names::git_scope::{APART, LEADS, STRATEGIES, TEMPORARY, WIDER};
 use crate::effect::{Scope, Word};
 
-/// Sub-commands that serve, send or run what a settings file says.
-const APART: &[&str] = &[
-    "credential",
-    "daemon",
-    "filter-branch",
-    "filter-repo",
-    "fast-import",
-    "instaweb",
-    "request-pull",
-    "send-email",
-    "svn",
-];
 /// Sub-commands of two words that do, or that say where others go.
 const BELOW: &[(&str, &[&str])] = &[
     ("remote", &["add", "set-url", "remove", "rm", "rename", "set-head", "set-branches"]),
@@ -25,38 +14,6 @@ const BELOW: &[(&str, &[&str])] = &[
     ("maintenance", &["register", "unregister", "start", "stop"]),
     ("lfs", &["install", "uninstall", "update"]),
 ];
-/// Beginnings of keys that say where git goes, what it sends there and what it believes.
-const LEADS: &[&str] = &[
-    "remote.",
-    "push.",
-    "branch.",
-    "url.",
-    "http.",
-    "https.",
-    "submodule.",
-    "protocol.",
-    "include",
-    "pull.",
-    "fetch.",
-    "lfs.",
-    "safe.",
-    "transfer.",
-    "receive.",
-    "bundle.",
-    "imap.",
-    "instaweb.",
-    "maintenance.",
-    "sendemail.",
-    "svn-remote.",
-    "trace2.",
-];
-/// What git merges with itself; any other strategy is a program.
-const STRATEGIES: &[&str] = &["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
-/// Below these, files are nobody's secret.
-const TEMPORARY: &[&str] = &["/tmp/", "/private/tmp/", "/var/folders/", "/dev/"];
-/// Options that add to what a push sends.
-const WIDER: &[&str] = &["--all", "--tags", "--follow-tags", "--mirror", "--prune"];
-
 /// Notes it with the command. `from` = its first effect.
 pub fn scope(out: &mut Emitter, call: &Call, from: usize) {
     let Some(at) = out.command else { return };

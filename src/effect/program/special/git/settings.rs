@@ -5,96 +5,11 @@ use super::super::super::table::mark;
 use super::BYPASS;
 use super::alias::{expand, risky};
 use crate::effect::emitter::Emitter;
+use crate::effect::names::git_settings::{CONNECTION, CORE, HOOKS, TAILS, TAME};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word, secret};
 
 const PROGRAM: Word = Word::Named("git.program");
-
-/// Keys of `core.` that neither name a program nor move anything.
-const CORE: &[&str] = &[
-    "abbrev",
-    "autocrlf",
-    "bare",
-    "bigfilethreshold",
-    "checkstat",
-    "commentchar",
-    "commitgraph",
-    "compression",
-    "eol",
-    "excludesfile",
-    "filemode",
-    "fscache",
-    "fsync",
-    "ignorecase",
-    "logallrefupdates",
-    "longpaths",
-    "loosecompression",
-    "multipackindex",
-    "packedgitlimit",
-    "precomposeunicode",
-    "preloadindex",
-    "protecthfs",
-    "protectntfs",
-    "quotepath",
-    "safecrlf",
-    "sharedrepository",
-    "sparsecheckout",
-    "sparsecheckoutcone",
-    "splitindex",
-    "symlinks",
-    "trustctime",
-    "untrackedcache",
-    "warnambiguousrefs",
-    "whitespace",
-];
-/// Ends of keys that name programs, or lead git elsewhere.
-const TAILS: &[&str] = &[
-    "askpass",
-    "browser",
-    "clean",
-    "cmd",
-    "command",
-    "difffilter",
-    "driver",
-    "editor",
-    "external",
-    "helper",
-    "hook",
-    "hookspath",
-    "httpd",
-    "pager",
-    "path",
-    "process",
-    "program",
-    "proxy",
-    "receivepack",
-    "smtpserver",
-    "smudge",
-    "templatedir",
-    "textconv",
-    "tunnel",
-    "uploadpack",
-    "vcs",
-];
-/// Pagers and editors that do nothing else when they stand without words of their own.
-const TAME: &[&str] = &[
-    "",
-    ":",
-    "bat",
-    "cat",
-    "code",
-    "delta",
-    "diff-so-fancy",
-    "emacs",
-    "false",
-    "less",
-    "more",
-    "nano",
-    "nvim",
-    "true",
-    "vi",
-    "vim",
-];
 
 /// Could this setting start a program, or lead git elsewhere? `value` None = not known.
 fn executes(key: &str, value: Option<&str>) -> bool {
@@ -146,26 +61,6 @@ fn bypasses(key: &str, value: &str) -> bool {
 pub fn key_runs(key: &str) -> bool {
     executes(key, Some("x y")) || key.to_ascii_lowercase().starts_with("alias.")
 }
-
-/// Variables that start programs when git makes a connection.
-const CONNECTION: &[&str] = &[
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_ASKPASS",
-    "SSH_ASKPASS",
-    "GIT_PROXY_COMMAND",
-    "GIT_SSL_NO_VERIFY",
-];
-
-/// Variables that tell the common tools for hooks to skip them.
-const HOOKS: &[&str] = &[
-    "HUSKY",
-    "HUSKY_SKIP_HOOKS",
-    "LEFTHOOK",
-    "OVERCOMMIT_DISABLE",
-    "SKIP",
-    "SKIP_SIMPLE_GIT_HOOKS",
-];
 
 /// Does git look at that variable for a program, a setting, or for whether hooks run?
 pub fn names_git(variable: &str) -> bool {
