@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::fault::{Fault, did_you_mean};
+use super::fault::{Fault, meant};
 use super::reader::{Reader, json};
 use crate::event::Kind;
 use crate::files;
@@ -143,9 +143,9 @@ pub fn read(text: &str, base: &Path) -> Cases {
         r.fault(
             "wrong-type",
             format!("expected tables for `test`, found a {}", value.get_ref().type_str()),
-            Some("write [[test]] above each".into()),
             value.span(),
-        );
+        )
+        .with_hint("write [[test]] above each");
         out.faults = r.faults;
         return out;
     };
@@ -244,31 +244,23 @@ impl Raw {
         let (key, _) = match self.calls.as_slice() {
             [one] => one,
             [] => {
-                r.fault(
-                    "bad-test",
-                    "the test has no call".into(),
-                    Some(format!("one of {}", CALLS.join(", "))),
-                    self.span.clone(),
-                );
+                r.fault("bad-test", "the test has no call", self.span.clone())
+                    .with_hint(format!("one of {}", CALLS.join(", ")));
                 return None;
             }
             [(first, _), (second, span), ..] => {
                 r.fault(
                     "bad-test",
                     format!("`{second}` beside `{first}`: a test has one call"),
-                    Some("make two tests".into()),
                     span.clone(),
-                );
+                )
+                .with_hint("make two tests");
                 return None;
             }
         };
         if let Some((_, span)) = self.input.as_ref().filter(|_| *key != "tool") {
-            r.fault(
-                "bad-test",
-                format!("`input` beside `{key}`"),
-                Some("`input` belongs to `tool`".into()),
-                span.clone(),
-            );
+            r.fault("bad-test", format!("`input` beside `{key}`"), span.clone())
+                .with_hint("`input` belongs to `tool`");
         }
         let main = |tool: &str| {
             let call = |(value, at): &(String, Range<usize>)| {
@@ -290,7 +282,7 @@ impl Raw {
                 match object(payload, base) {
                     Ok(payload) => Some(vec![(Call::Payload(payload), self.span.clone())]),
                     Err(why) => {
-                        r.fault("bad-test", why, None, span.clone());
+                        r.fault("bad-test", why, span.clone());
                         None
                     }
                 }
@@ -305,29 +297,20 @@ impl Raw {
         };
         let kind = Kind::from_name(name);
         if kind == Kind::Other {
-            let hint = did_you_mean(name, Kind::ALL.iter().map(|kind| kind.name()));
-            let hint = hint.map(|hint| format!("did you mean `{hint}`?"));
-            r.fault("unknown-event", format!("`{name}` is no event"), hint, span.clone());
+            r.fault("unknown-event", format!("`{name}` is no event"), span.clone()).hint =
+                meant(name, Kind::ALL.iter().map(|kind| kind.name()));
             return None;
         }
         if !whole && !kind.is_tool() {
-            r.fault(
-                "bad-test",
-                format!("{name} carries no call of a tool"),
-                Some("write the whole event as `payload`".into()),
-                span.clone(),
-            );
+            r.fault("bad-test", format!("{name} carries no call of a tool"), span.clone())
+                .with_hint("write the whole event as `payload`");
         }
         if whole {
             let named =
                 self.payload.as_ref().and_then(|(payload, _)| payload.get("hook_event_name"));
             if named.is_some_and(|named| named != name.as_str()) {
-                r.fault(
-                    "bad-test",
-                    "the payload names another event".into(),
-                    Some("leave one of the two out".into()),
-                    span.clone(),
-                );
+                r.fault("bad-test", "the payload names another event", span.clone())
+                    .with_hint("leave one of the two out");
             }
         }
         Some(Some(kind))
@@ -335,12 +318,8 @@ impl Raw {
 
     fn wanted(&self, r: &mut Reader<'_>) -> Option<Wanted> {
         let Some((text, span)) = &self.verdict else {
-            r.fault(
-                "bad-test",
-                "the test expects nothing".into(),
-                Some("verdict = \"deny\", or what else should come of it".into()),
-                self.span.clone(),
-            );
+            r.fault("bad-test", "the test expects nothing", self.span.clone())
+                .with_hint("verdict = \"deny\", or what else should come of it");
             return None;
         };
         let (word, not) = match text.strip_prefix("not ") {
@@ -359,9 +338,9 @@ impl Raw {
             r.fault(
                 "bad-test",
                 format!("`{rule}` cannot give silence: no rule does"),
-                Some("leave `rule` out".into()),
                 span.clone(),
-            );
+            )
+            .with_hint("leave `rule` out");
         }
         Some(wanted)
     }

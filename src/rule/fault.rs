@@ -44,16 +44,17 @@ pub struct Position {
 
 /// Where a byte of the text stands.
 pub fn position(text: &str, offset: usize) -> Position {
-    let mut offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    let before = &text[..offset];
+    let before = &text[..text.floor_char_boundary(offset)];
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     Position { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
 }
 
 impl Fault {
+    /// Says how to mend it.
+    pub fn with_hint(&mut self, hint: impl Into<String>) {
+        self.hint = Some(hint.into());
+    }
+
     /// `FILE:3:1: error[unknown-key]: ...` on one line, for answers to agents and for journals.
     pub fn line(&self, file: &str, text: &str) -> String {
         let Position { line, column } = position(text, self.span.start);
@@ -127,6 +128,11 @@ fn hide_texts(line: &str) -> String {
         rest = &rest[closing..];
     }
     out + rest
+}
+
+/// The question whether the candidate was meant that comes nearest, where one does.
+pub fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    did_you_mean(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
 }
 
 /// The candidate that was probably meant: at most a third of its letters differ.

@@ -29,7 +29,7 @@ use self::tables::{
     MODES, OTHERWISE, SEVERITIES, read_autopilot, read_journal, read_override, read_packs,
 };
 use super::condition::{self, Conditions};
-use super::fault::{Fault, Gravity, did_you_mean};
+use super::fault::{Fault, Gravity, meant};
 use super::packed::{self, Patterns};
 use super::reader::Reader;
 use super::{
@@ -135,7 +135,7 @@ pub fn read(text: &str, path: &Path, layer: Layer, only: Option<Kind>) -> RuleFi
     r.private = !errors.is_empty() && text.contains("[remote");
     for error in errors {
         let span = error.span().unwrap_or(0..0);
-        r.fault("syntax", error.message().to_string(), None, span);
+        r.fault("syntax", error.message().to_string(), span);
     }
     if !r.faults.is_empty() {
         // What is left of a file that does not parse cannot be told from what is missing.
@@ -189,12 +189,8 @@ fn top(
             ];
             file.profile = r.one_of("profile", value, NAMES);
             if layer.is_project() && file.profile.is_some_and(|p| p < Profile::Strict) {
-                r.fault(
-                    "only-tightens",
-                    "a project may only raise the profile".into(),
-                    Some("write \"strict\", or set it in your own config".into()),
-                    value.span(),
-                );
+                r.fault("only-tightens", "a project may only raise the profile", value.span())
+                    .with_hint("write \"strict\", or set it in your own config");
             }
         }
         "autopilot" => {
@@ -223,11 +219,10 @@ fn top(
                     r.fault(
                         "too-many",
                         format!("{} rules: {most} are the most in this file", table.len()),
-                        Some(
-                            "put several patterns into one rule; those from here on do not hold"
-                                .into(),
-                        ),
                         id.span(),
+                    )
+                    .with_hint(
+                        "put several patterns into one rule; those from here on do not hold",
                     );
                     file.broken = KindSet::ALL;
                 }
@@ -255,20 +250,13 @@ fn top(
         "test" => {}
         "journal" => file.journal = read_journal(value, r),
         other => {
-            let hint = did_you_mean(other, TOP_KEYS.iter().map(|(key, _)| *key));
-            r.fault(
-                "unknown-key",
-                format!("unknown key `{other}`"),
-                hint.map(|h| format!("did you mean `{h}`?")).or_else(|| {
-                    RULE_KEYS
-                        .iter()
-                        .map(|(key, _)| *key)
-                        .chain(condition::KEYS.iter().map(|key| key.name))
-                        .any(|key| key == other)
-                        .then(|| "this belongs into a rule: put [rule.some-id] above it".into())
-                }),
-                key.span(),
-            );
+            let of_rules = RULE_KEYS.iter().map(|(key, _)| *key);
+            let is_of_rules =
+                of_rules.chain(condition::KEYS.iter().map(|key| key.name)).any(|key| key == other);
+            let belongs = || "this belongs into a rule: put [rule.some-id] above it".to_string();
+            let hint = meant(other, TOP_KEYS.iter().map(|(key, _)| *key));
+            r.fault("unknown-key", format!("unknown key `{other}`"), key.span()).hint =
+                hint.or_else(|| is_of_rules.then(belongs));
         }
     }
     if r.faults[before..].iter().any(|f| f.gravity == Gravity::Error) {
@@ -282,9 +270,9 @@ fn ignored_here(key: &Spanned<toml::de::DeString<'_>>, layer: Layer, r: &mut Rea
         r.warn(
             "ignored-here",
             format!("`{}` counts in managed and user files only", key.get_ref()),
-            Some("a project tightens with rules of its own and with profile = \"strict\"".into()),
             key.span(),
-        );
+        )
+        .with_hint("a project tightens with rules of its own and with profile = \"strict\"");
     }
 }
 
@@ -304,7 +292,6 @@ fn read_rule(
         r.fault(
             "bad-id",
             format!("`{name}` is no id: lower-case letters, digits and dashes"),
-            None,
             id.span(),
         );
     }
@@ -476,7 +463,6 @@ fn read_key(
                         r.fault(
                             "bad-name",
                             format!("`{text}` is no name of a variable"),
-                            None,
                             name.span(),
                         );
                     }
@@ -525,12 +511,7 @@ fn read_key(
             let lock = r.boolean(value).unwrap_or_default();
             rule.stays = lock && managed;
             if lock && !managed {
-                r.warn(
-                    "lock-ignored",
-                    "lock has a meaning in the managed file only".into(),
-                    None,
-                    key.span(),
-                );
+                r.warn("lock-ignored", "lock has a meaning in the managed file only", key.span());
             }
         }
         "tool" if matcher => rule.conditions.tool = r.matchers(value),

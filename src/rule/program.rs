@@ -4,43 +4,27 @@
 use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
-use super::fault::did_you_mean;
+use super::fault::meant;
 use super::reader::Reader;
 use crate::effect::Word;
 use crate::effect::program::row;
 use crate::effect::program::table::{self, Class, Language, Program, Role, packed};
 use crate::effect::program::vocabulary::Fault;
 
-const EMPTY: Program = Program {
-    name: "",
-    complete: false,
-    stop: false,
-    sub: false,
-    single: false,
-    assignments: false,
-    neutral: false,
-    abbreviate: false,
-    global: false,
-    free: false,
-    windows: false,
-    on_windows: "",
-    through: false,
-    family: "",
-    verbs: "",
-    operands_known: false,
-    default: "",
-    special: None,
-    lang: None,
-    effects: &[],
-    before: &[],
-    repeat: Role::Text,
-    last: None,
-    classes: 0,
-    opaque: false,
-    settings: None,
-    recipes: None,
-    options: "",
-};
+/// The keys that are true or false.
+const FLAGS: &[(&str, fn(&mut Program) -> &mut bool)] = &[
+    ("complete", |program| &mut program.complete),
+    ("stop", |program| &mut program.stop),
+    ("sub", |program| &mut program.sub),
+    ("single", |program| &mut program.single),
+    ("assignments", |program| &mut program.assignments),
+    ("neutral", |program| &mut program.neutral),
+    ("global", |program| &mut program.global),
+    ("free", |program| &mut program.free),
+    ("windows", |program| &mut program.windows),
+    ("through", |program| &mut program.through),
+    ("abbreviate", |program| &mut program.abbreviate),
+];
 
 /// Rows live as long as the shipped ones: the process reads them once and ends soon.
 fn keep(text: &str) -> &'static str {
@@ -54,67 +38,68 @@ pub fn read(
     r: &mut Reader<'_>,
 ) -> Option<Program> {
     let entry = r.table(body, "program")?;
-    let mut program = EMPTY;
-    if let Some(value) = entry.get("same")
-        && let Some((same, span)) = r.string(value)
-    {
-        match table::program(&same, &[]) {
-            Some(found) => {
-                program = *found;
-                if found.sub && found.family.is_empty() {
-                    program.family = found.name;
-                }
-            }
-            None => r.fault(
-                "unknown-program",
-                format!("no shipped entry is called `{same}`"),
-                did_you_mean(&same, packed::names()).map(|hint| format!("did you mean `{hint}`?")),
-                span,
-            ),
-        }
-    }
+    let mut program = match entry.get("same") {
+        Some(value) => same(value, r),
+        None => Program::default(),
+    };
     program.name = keep(name.get_ref());
     for (key, value) in entry {
-        match key.get_ref().as_ref() {
-            "same" => {}
-            "complete" => program.complete = r.boolean(value)?,
-            "stop" => program.stop = r.boolean(value)?,
-            "sub" => program.sub = r.boolean(value)?,
-            "single" => program.single = r.boolean(value)?,
-            "assignments" => program.assignments = r.boolean(value)?,
-            "neutral" => program.neutral = r.boolean(value)?,
-            "global" => program.global = r.boolean(value)?,
-            "free" => program.free = r.boolean(value)?,
-            "windows" => {
-                program.windows = r.boolean(value)?;
-                program.single |= program.windows;
-            }
-            "on-windows" => program.on_windows = keep(&r.string(value)?.0),
-            "through" => program.through = r.boolean(value)?,
-            "verbs" => program.verbs = verbs(value, r),
-            "abbreviate" => program.abbreviate = r.boolean(value)?,
-            "default" => program.default = keep(&r.string(value)?.0),
-            "lang" => {
-                let (text, span) = r.string(value)?;
-                program.lang = take(Language::from_text(&text), "unknown-word", span, r);
-            }
-            "class" => {
-                for (text, span) in r.strings(value) {
-                    let class = take(Class::from_text(&text), "unknown-word", span, r);
-                    program.classes |= class.map_or(0, Class::bit);
-                }
-            }
-            "effects" => program.effects = effects(value, r),
-            "operands" => operands(value, &mut program, r),
-            "options" => program.options = options(value, "", r),
-            "extra" => program.options = options(value, program.options, r),
-            other => {
-                let known = row::KEYS.iter().copied().filter(|key| !row::SHIPPED.contains(key));
-                r.unknown_key(other, key.span(), known);
-            }
-        }
+        read_key(key, value, &mut program, r)?;
     }
     Some(program)
+}
+
+/// The shipped entry of that name, to begin with; where there is none, an empty one.
+fn same(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Program {
+    let Some((name, span)) = r.string(value) else { return Program::default() };
+    let Some(found) = table::program(&name, &[]) else {
+        r.fault("unknown-program", format!("no shipped entry is called `{name}`"), span).hint =
+            meant(&name, packed::names());
+        return Program::default();
+    };
+    let family = if found.sub && found.family.is_empty() { found.name } else { found.family };
+    Program { family, ..*found }
+}
+
+/// Reads one key; None where its value is of another type.
+fn read_key(
+    key: &Spanned<DeString<'_>>,
+    value: &Spanned<DeValue<'_>>,
+    program: &mut Program,
+    r: &mut Reader<'_>,
+) -> Option<()> {
+    let name = key.get_ref().as_ref();
+    if let Some((_, flag)) = FLAGS.iter().find(|(flag, _)| *flag == name) {
+        *flag(program) = r.boolean(value)?;
+        program.single |= name == "windows" && program.windows;
+        return Some(());
+    }
+    match name {
+        // It was read first.
+        "same" => {}
+        "on-windows" => program.on_windows = keep(&r.string(value)?.0),
+        "verbs" => program.verbs = verbs(value, r),
+        "default" => program.default = keep(&r.string(value)?.0),
+        "lang" => {
+            let (text, span) = r.string(value)?;
+            program.lang = take(Language::from_text(&text), "unknown-word", span, r);
+        }
+        "class" => {
+            for (text, span) in r.strings(value) {
+                let class = take(Class::from_text(&text), "unknown-word", span, r);
+                program.classes |= class.map_or(0, Class::bit);
+            }
+        }
+        "effects" => program.effects = effects(value, r),
+        "operands" => operands(value, program, r),
+        "options" => program.options = options(value, "", r),
+        "extra" => program.options = options(value, program.options, r),
+        other => {
+            let known = row::KEYS.iter().copied().filter(|key| !row::SHIPPED.contains(key));
+            r.unknown_key(other, key.span(), known);
+        }
+    }
+    Some(())
 }
 
 fn effects(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static [Word] {
@@ -158,7 +143,9 @@ fn take<T>(
 ) -> Option<T> {
     match read {
         Ok(found) => return Some(found),
-        Err(Fault::Form(why)) => r.fault(code, why, None, span),
+        Err(Fault::Form(why)) => {
+            r.fault(code, why, span);
+        }
         Err(Fault::Unknown { what, word, known }) => r.unknown_word(what, &word, span, known),
     }
     None

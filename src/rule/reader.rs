@@ -15,7 +15,7 @@ use crate::limits;
 use super::command::CommandPattern;
 use super::compiled::{self, compiled_item};
 use super::condition::{FieldTest, Name, ValueTest};
-use super::fault::{Fault, Gravity, did_you_mean, position};
+use super::fault::{Fault, Gravity, meant, position};
 use super::list::PatternList;
 use super::path::PathPattern;
 use super::{Command, Fields, Regex, Rule, Template, Text};
@@ -53,37 +53,28 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn push(
-        &mut self,
-        gravity: Gravity,
-        code: &'static str,
-        message: String,
-        hint: Option<String>,
-        span: Range<usize>,
-    ) {
-        let (rule, private) = (self.rule.clone(), self.private);
-        self.faults.push(Fault { code, gravity, message, hint, span, rule, private });
-    }
-
-    /// Notes an error.
+    /// Notes an error, which may be given a hint then.
     pub fn fault(
         &mut self,
         code: &'static str,
-        message: String,
-        hint: Option<String>,
+        message: impl Into<String>,
         span: Range<usize>,
-    ) {
-        self.push(Gravity::Error, code, message, hint, span);
+    ) -> &mut Fault {
+        let (message, hint, gravity) = (message.into(), None, Gravity::Error);
+        let (rule, private) = (self.rule.clone(), self.private);
+        self.faults.push_mut(Fault { code, gravity, message, hint, span, rule, private })
     }
 
+    /// Notes what works, but probably not as it is meant.
     pub(super) fn warn(
         &mut self,
         code: &'static str,
-        message: String,
-        hint: Option<String>,
+        message: impl Into<String>,
         span: Range<usize>,
-    ) {
-        self.push(Gravity::Warning, code, message, hint, span);
+    ) -> &mut Fault {
+        let fault = self.fault(code, message, span);
+        fault.gravity = Gravity::Warning;
+        fault
     }
 
     /// The line of a byte. Rules come in file order, so each line is counted once.
@@ -108,8 +99,7 @@ impl<'t> Reader<'t> {
         span: Range<usize>,
         known: impl IntoIterator<Item = &'a str>,
     ) {
-        let hint = did_you_mean(key, known).map(|hint| format!("did you mean `{hint}`?"));
-        self.fault("unknown-key", format!("unknown key `{key}`"), hint, span);
+        self.fault("unknown-key", format!("unknown key `{key}`"), span).hint = meant(key, known);
     }
 
     /// Notes a word that does not exist.
@@ -121,16 +111,14 @@ impl<'t> Reader<'t> {
         known: impl IntoIterator<Item = &'a str>,
     ) {
         let known: Vec<&str> = known.into_iter().collect();
-        let hint = match did_you_mean(word, known.iter().copied()) {
-            Some(hint) => format!("did you mean `{hint}`?"),
-            None => format!("there are {}", known.join(", ")),
-        };
-        self.fault("unknown-word", format!("`{word}` is no {what}"), Some(hint), span);
+        let hint = meant(word, known.iter().copied());
+        self.fault("unknown-word", format!("`{word}` is no {what}"), span)
+            .with_hint(hint.unwrap_or_else(|| format!("there are {}", known.join(", "))));
     }
 
     pub(super) fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, wanted: &str) {
         let found = value.get_ref().type_str();
-        self.fault("wrong-type", format!("expected {wanted}, found {found}"), None, value.span());
+        self.fault("wrong-type", format!("expected {wanted}, found {found}"), value.span());
     }
 
     /// A table.
@@ -165,12 +153,8 @@ impl<'t> Reader<'t> {
             DeValue::String(text) => vec![(text.to_string(), value.span())],
             DeValue::Array(items) => {
                 if items.is_empty() {
-                    self.fault(
-                        "empty-list",
-                        "an empty list holds for nothing".into(),
-                        Some("leave the key out, or name something".into()),
-                        value.span(),
-                    );
+                    self.fault("empty-list", "an empty list holds for nothing", value.span())
+                        .with_hint("leave the key out, or name something");
                 }
                 items[..self.fits(items.len(), value)]
                     .iter()
@@ -190,9 +174,9 @@ impl<'t> Reader<'t> {
             self.fault(
                 "too-many",
                 format!("a list of {items}: {} are the most", limits::LIST),
-                Some("make several rules of it, or say it with globs".into()),
                 list.span(),
-            );
+            )
+            .with_hint("make several rules of it, or say it with globs");
         }
         items.min(limits::LIST)
     }
@@ -208,7 +192,9 @@ impl<'t> Reader<'t> {
         for (text, span) in self.strings(value) {
             match parse(&text) {
                 Ok(read) => out.push(read),
-                Err(why) => self.fault(code, format!("`{}`: {why}", clipped(&text)), None, span),
+                Err(why) => {
+                    self.fault(code, format!("`{}`: {why}", clipped(&text)), span);
+                }
             }
         }
         out
@@ -314,7 +300,6 @@ impl<'t> Reader<'t> {
             self.fault(
                 "out-of-range",
                 format!("expected a number from {least} to {most}"),
-                None,
                 value.span(),
             );
         }
@@ -336,8 +321,7 @@ impl<'t> Reader<'t> {
         if parsed.is_none_or(|d| d.is_zero()) {
             self.fault(
                 "bad-duration",
-                "expected seconds, or a text such as \"90s\", \"5m\", \"500ms\"".into(),
-                None,
+                "expected seconds, or a text such as \"90s\", \"5m\", \"500ms\"",
                 value.span(),
             );
         }
@@ -366,7 +350,7 @@ impl<'t> Reader<'t> {
         match Template::parse(&text) {
             Ok(template) => Some(template),
             Err(why) => {
-                self.fault("bad-template", why, None, span);
+                self.fault("bad-template", why, span);
                 None
             }
         }
@@ -376,7 +360,7 @@ impl<'t> Reader<'t> {
     pub fn command(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Command> {
         let script = self.template(value)?;
         if script.source().trim().is_empty() {
-            self.fault("empty-command", "the command is empty".into(), None, value.span());
+            self.fault("empty-command", "the command is empty", value.span());
             return None;
         }
         Some(Command { script, limit: self.limit, base: self.base.clone() })
@@ -409,7 +393,6 @@ impl<'t> Reader<'t> {
             self.fault(
                 "empty-table",
                 format!("the table is empty: it takes {}", known.join(" or ")),
-                None,
                 value.span(),
             );
         }
@@ -490,7 +473,7 @@ impl<'t> Reader<'t> {
         if text.len() > limits::PATTERN {
             let message =
                 format!("a glob of {} bytes: {} are the most", text.len(), limits::PATTERN);
-            self.fault("bad-glob", message, Some("use `equals`".into()), value.span());
+            self.fault("bad-glob", message, value.span()).with_hint("use `equals`");
             return None;
         }
         Some(ValueTest::Glob(text))
@@ -517,10 +500,9 @@ impl<'t> Reader<'t> {
                 Kind::Other if text == "*" => *set = KindSet::ALL,
                 Kind::Other => {
                     let names = Kind::ALL.iter().map(|kind| kind.name());
-                    let hint = did_you_mean(&text, names)
-                        .map(|h| format!("did you mean `{h}`?"))
-                        .or_else(|| Some("`hookctl explain --event NAME` shows each".into()));
-                    self.fault("unknown-event", format!("`{text}` is no event"), hint, span);
+                    let others = || "`hookctl explain --event NAME` shows each".into();
+                    self.fault("unknown-event", format!("`{text}` is no event"), span)
+                        .with_hint(meant(&text, names).unwrap_or_else(others));
                     // Which one was meant is not known, so all of them are asked about.
                     *set = KindSet::ALL;
                 }

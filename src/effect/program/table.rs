@@ -44,7 +44,7 @@ pub struct Known {
 }
 
 /// What is known of one program, or of one sub-command (`git push`).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Program {
     /// Its basename, or the words of the sub-command.
     pub name: &'static str,

@@ -76,8 +76,10 @@ impl std::fmt::Display for Fault {
 
 vocabulary! {
     /// What an operand or an option's value is to its program.
+    #[derive(Default)]
     Role, "role":
     /// Text: no effect.
+    #[default]
     Text = "text",
     /// A file that is read.
     Read = "read",

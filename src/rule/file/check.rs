@@ -14,60 +14,44 @@ pub(super) fn check_rule(rule: &Rule, seen: &Seen, id: Range<usize>, r: &mut Rea
         r.fault(
             "two-verdicts",
             format!("a rule has one verdict: `{first}` or `{second}`"),
-            Some("make two rules".into()),
             span.clone(),
-        );
+        )
+        .with_hint("make two rules");
     }
     let does_something = rule.verb().is_some() || rule.acts() || !rule.actions.is_empty();
     if !does_something && !r.has_fault_of_rule() {
-        r.fault(
-            "no-effect",
-            "the rule does nothing".into(),
-            Some("give it deny, ask, allow, run, context ...".into()),
-            id.clone(),
-        );
+        r.fault("no-effect", "the rule does nothing", id.clone())
+            .with_hint("give it deny, ask, allow, run, context ...");
     }
     if let Some((written, span)) = seen.verdicts.first() {
         if *written == "block" && !rule.on_named {
-            r.fault(
-                "block-without-event",
-                "`block` must say its event".into(),
-                Some("add on = \"Stop\", or write deny for a tool call".into()),
-                span.clone(),
-            );
+            r.fault("block-without-event", "`block` must say its event", span.clone())
+                .with_hint("add on = \"Stop\", or write deny for a tool call");
         }
         if *written == "allow" && seen.run.is_some() {
             r.fault(
                 "run-beside-allow",
-                "`run` beside `allow` has no meaning: an allow does not wait for a command".into(),
-                Some("use when = { run = ... }".into()),
+                "`run` beside `allow` has no meaning: an allow does not wait for a command",
                 span.clone(),
-            );
+            )
+            .with_hint("use when = { run = ... }");
         }
         if rule.on_named {
             check_verbs(rule, written, span, r);
         }
     }
     if rule.remote().is_some() && matches!(rule.verb(), Some(Verb::Deny | Verb::Halt)) {
-        let message = "`remote` beside a deny has no effect: a deny is final".into();
-        r.warn(
-            "unused-key",
-            message,
-            Some("take the deny out: the server gives it".into()),
-            id.clone(),
-        );
+        let message = "`remote` beside a deny has no effect: a deny is final";
+        r.warn("unused-key", message, id.clone())
+            .with_hint("take the deny out: the server gives it");
     }
     if seen.dialect.is_some() && rule.hook().is_none() {
-        r.warn("unused-key", "`dialect` belongs to `hook`".into(), None, id.clone());
+        r.warn("unused-key", "`dialect` belongs to `hook`", id.clone());
     }
     for command in rule.commands() {
         if command.script.has_quoted_placeholder() {
-            r.fault(
-                "quoted-placeholder",
-                "a placeholder stands inside quotes".into(),
-                Some("take the quotes off: it becomes a quoted variable by itself".into()),
-                id.clone(),
-            );
+            r.fault("quoted-placeholder", "a placeholder stands inside quotes", id.clone())
+                .with_hint("take the quotes off: it becomes a quoted variable by itself");
         }
     }
 }
@@ -78,20 +62,12 @@ pub(super) fn check_scripts(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
         let (script, _) = command.script.script(&|_| None);
         if let Some(why) = shell::fault::fault(&script) {
             let source = command.script.source();
-            r.fault(
-                "bad-script",
-                format!("the shell cannot run `{source}`: {why}"),
-                Some("close what is open; `{{` is a brace".into()),
-                id.clone(),
-            );
+            r.fault("bad-script", format!("the shell cannot run `{source}`: {why}"), id.clone())
+                .with_hint("close what is open; `{{` is a brace");
         }
         if script.contains("$\"$HOOKCTL_") {
-            r.fault(
-                "bad-script",
-                "a `$` stands in front of a placeholder".into(),
-                Some("take it off: the placeholder becomes a quoted variable by itself".into()),
-                id.clone(),
-            );
+            r.fault("bad-script", "a `$` stands in front of a placeholder", id.clone())
+                .with_hint("take it off: the placeholder becomes a quoted variable by itself");
         }
     }
 }
@@ -116,9 +92,9 @@ fn check_verbs(rule: &Rule, written: &str, span: &Range<usize>, r: &mut Reader<'
         r.fault(
             "verb-not-for-event",
             format!("{} cannot express `{written}`", kind.name()),
-            Some(format!("it takes {valid}")),
             span.clone(),
-        );
+        )
+        .with_hint(format!("it takes {valid}"));
     }
 }
 
@@ -132,7 +108,7 @@ pub(super) fn check_regexes(rule: &Rule, id: Range<usize>, r: &mut Reader<'_>) {
     all.extend(rule.templates().flat_map(Template::regexes));
     for regex in all {
         if let Some(why) = regex.fault() {
-            r.fault("bad-regex", format!("`{}`: {why}", clipped(&regex.source)), None, id.clone());
+            r.fault("bad-regex", format!("`{}`: {why}", clipped(&regex.source)), id.clone());
         }
     }
 }

@@ -85,6 +85,10 @@ pub enum Amounts {
     Ask,
 }
 
+/// The words for it; of a plain allow all but the last.
+const AMOUNTS: &[(&str, Amounts)] =
+    &[("silent", Amounts::Silent), ("allow", Amounts::Allow), ("ask", Amounts::Ask)];
+
 /// Where a secret comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Secret {
@@ -107,6 +111,9 @@ pub enum Send {
     /// Hashes in place of every text.
     Hash,
 }
+
+const SENDS: &[(&str, Send)] =
+    &[("full", Send::Full), ("summary", Send::Summary), ("hash", Send::Hash)];
 
 /// A server that can be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,7 +226,7 @@ pub(super) fn read_remote(
     let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     if out.name.is_empty() || !out.name.bytes().all(fits) {
         let message = format!("`{}` is no name of a server", out.name);
-        r.fault("bad-name", message, Some("letters, digits, `-` and `_`".into()), name.span());
+        r.fault("bad-name", message, name.span()).with_hint("letters, digits, `-` and `_`");
     }
     let mut spans: Vec<(&str, Range<usize>)> = Vec::new();
     for (key, value) in table {
@@ -237,7 +244,7 @@ pub(super) fn read_remote(
         {
             let message = format!("`{name}` has no effect: it is for {}", other.name());
             let hint = format!("leave it out, or write dialect = \"{}\"", other.name());
-            r.warn("unused-key", message, Some(hint), key.span());
+            r.warn("unused-key", message, key.span()).with_hint(hint);
         } else {
             r.unknown_key(name, key.span(), keys().map(|(key, _)| key));
         }
@@ -264,105 +271,104 @@ pub(super) fn read_key(
     out: &mut Remote,
     r: &mut Reader<'_>,
 ) {
-    let ms = |r: &mut Reader<'_>, least, most| {
-        r.integer(value, least, most).map(Duration::from_millis).unwrap_or_default()
-    };
     match key {
-        "url" => {
-            out.urls.clear();
-            // Not by `each`, whose faults quote the text.
-            for (text, span) in r.strings(value) {
-                match Url::parse(&text) {
-                    Ok(url) => out.urls.push(url),
-                    Err(why) => r.fault("bad-url", format!("the address: {why}"), None, span),
-                }
-            }
-            if out.urls.len() > limits::ADDRESSES {
-                let message = format!("a server has at most {} addresses", limits::ADDRESSES);
-                r.fault("out-of-range", message, None, value.span());
-            }
-        }
+        "url" => out.urls = addresses(value, r),
         "events" => out.events = r.kinds(value).unwrap_or_default(),
-        "timeout_ms" => out.timeout = ms(r, 10, 600_000),
+        "timeout_ms" => out.timeout = millis(value, 10, 600_000, r),
         "retry_count" => out.retries = r.integer(value, 0, 10).unwrap_or_default() as u32,
-        "retry_delay_ms" => out.delay = ms(r, 0, 60_000),
-        "deadline_ms" => out.deadline = ms(r, 10, 600_000),
+        "retry_delay_ms" => out.delay = millis(value, 0, 60_000, r),
+        "deadline_ms" => out.deadline = millis(value, 10, 600_000, r),
         "fail_open" => out.fail_open = r.boolean(value).unwrap_or_default(),
-        "on_allow" => {
-            const NAMES: &[(&str, Amounts)] =
-                &[("silent", Amounts::Silent), ("allow", Amounts::Allow)];
-            out.on_allow = r.one_of("on_allow", value, NAMES).unwrap_or_default();
-        }
-        "on_modify" => {
-            const NAMES: &[(&str, Amounts)] =
-                &[("silent", Amounts::Silent), ("allow", Amounts::Allow), ("ask", Amounts::Ask)];
-            out.on_modify = r.one_of("on_modify", value, NAMES).unwrap_or_default();
-        }
-        "headers" => {
-            if let Some(table) = r.table(value, "headers") {
-                for (name, value) in table {
-                    read_header(name, value, out, r);
-                }
-            }
-        }
-        "allow_vars" => {
-            out.allow_vars = r.strings(value).into_iter().map(|(text, _)| text).collect();
-        }
-        "token_env" => out.token = r.string(value).map(|(text, _)| Secret::Env(text)),
-        "token_file" => out.token = path(value, r).map(Secret::File),
-        "token_command" => out.token = command(value, r).map(Secret::Command),
-        "hmac_env" => out.hmac = r.string(value).map(|(text, _)| Secret::Env(text)),
-        "hmac_file" => out.hmac = path(value, r).map(Secret::File),
-        "ca" => out.ca = path(value, r),
-        "client_cert" => {
-            out.identity = path(value, r).map(|cert| match out.identity.take() {
-                Some((_, key)) => (cert, key),
-                None => (cert, PathBuf::new()),
-            });
-        }
-        "client_key" => {
-            out.identity = path(value, r).map(|key| match out.identity.take() {
-                Some((cert, _)) => (cert, key),
-                None => (PathBuf::new(), key),
-            });
-        }
-        "socket" => out.socket = path(value, r),
-        "proxy" => {
-            if let Some((text, span)) = r.string(value) {
-                // A proxy may well want a name and a password.
-                let bare = match (text.split_once("://"), text.rsplit_once('@')) {
-                    (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
-                    _ => text.clone(),
-                };
-                match Url::parse(&bare) {
-                    Ok(_) => out.proxy = Some(text),
-                    Err(why) => r.fault("bad-url", format!("the proxy: {why}"), None, span),
-                }
-            }
-        }
+        "on_allow" => out.on_allow = r.one_of(key, value, &AMOUNTS[..2]).unwrap_or_default(),
+        "on_modify" => out.on_modify = r.one_of(key, value, AMOUNTS).unwrap_or_default(),
         "human" => out.human = r.boolean(value).unwrap_or_default(),
         "remember_s" => {
             let seconds = r.integer(value, 0, LONGEST_REMEMBERED).unwrap_or_default();
             out.remember = Duration::from_secs(seconds);
         }
         "audit" => out.audit = r.boolean(value).unwrap_or_default(),
-        "send" => {
-            const NAMES: &[(&str, Send)] =
-                &[("full", Send::Full), ("summary", Send::Summary), ("hash", Send::Hash)];
-            out.send = r.one_of("send", value, NAMES).unwrap_or_default();
+        "send" => out.send = r.one_of(key, value, SENDS).unwrap_or_default(),
+        "verdicts" => out.verdicts = r.each(value, "unknown-word", verdict),
+        _ => read_road(key, value, out, r),
+    }
+}
+
+/// One of the keys that say how it is reached, and what it is shown: none of any other name is left.
+fn read_road(key: &str, value: &Spanned<DeValue<'_>>, out: &mut Remote, r: &mut Reader<'_>) {
+    match key {
+        "headers" => {
+            for (name, value) in r.table(value, key).into_iter().flatten() {
+                read_header(name, value, out, r);
+            }
         }
-        "verdicts" => {
-            let named = |text: &str| match text {
-                "silent" => Ok(None),
-                _ => match Verb::ALL.iter().find(|verb| verb.name() == text) {
-                    Some(verb) => Ok(Some(*verb)),
-                    None => Err(format!("`{text}` is no verdict")),
-                },
+        "allow_vars" => {
+            out.allow_vars = r.strings(value).into_iter().map(|(text, _)| text).collect();
+        }
+        "token_env" | "token_file" | "token_command" => out.token = secret(key, value, r),
+        "hmac_env" | "hmac_file" => out.hmac = secret(key, value, r),
+        "ca" => out.ca = path(value, r),
+        "client_cert" | "client_key" => {
+            let (cert, private) = out.identity.take().unwrap_or_default();
+            out.identity = path(value, r).map(|path| match key {
+                "client_cert" => (path, private),
+                _ => (cert, path),
+            });
+        }
+        "socket" => out.socket = path(value, r),
+        "proxy" => {
+            let Some((text, span)) = r.string(value) else { return };
+            // A proxy may well want a name and a password.
+            let bare = match (text.split_once("://"), text.rsplit_once('@')) {
+                (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
+                _ => text.clone(),
             };
-            out.verdicts = r.each(value, "unknown-word", named);
+            if address("the proxy", &bare, span, r).is_some() {
+                out.proxy = Some(text);
+            }
         }
         _ => {}
     }
+}
+
+fn addresses(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Vec<Url> {
+    let texts = r.strings(value).into_iter();
+    let urls: Vec<Url> =
+        texts.filter_map(|(text, span)| address("the address", &text, span, r)).collect();
+    if urls.len() > limits::ADDRESSES {
+        let message = format!("a server has at most {} addresses", limits::ADDRESSES);
+        r.fault("out-of-range", message, value.span());
+    }
+    urls
+}
+
+/// Not by [`Reader::each`], whose faults quote the text.
+fn address(what: &str, text: &str, span: Range<usize>, r: &mut Reader<'_>) -> Option<Url> {
+    let url = Url::parse(text);
+    if let Err(why) = &url {
+        r.fault("bad-url", format!("{what}: {why}"), span);
+    }
+    url.ok()
+}
+
+fn millis(value: &Spanned<DeValue<'_>>, least: u64, most: u64, r: &mut Reader<'_>) -> Duration {
+    r.integer(value, least, most).map(Duration::from_millis).unwrap_or_default()
+}
+
+/// The secret from where the end of the key says that it is.
+fn secret(key: &str, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<Secret> {
+    match key.rsplit('_').next() {
+        Some("env") => r.string(value).map(|(text, _)| Secret::Env(text)),
+        Some("file") => path(value, r).map(Secret::File),
+        _ => command(value, r).map(Secret::Command),
+    }
+}
+
+fn verdict(text: &str) -> Result<Option<Verb>, String> {
+    if text == "silent" {
+        return Ok(None);
+    }
+    let found = Verb::ALL.iter().find(|verb| verb.name() == text);
+    found.map(|verb| Some(*verb)).ok_or_else(|| format!("`{text}` is no verdict"))
 }
 
 /// What a file says under a protocol's own key.

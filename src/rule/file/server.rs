@@ -73,13 +73,13 @@ fn read_settings(text: &str, r: &mut Reader<'_>) -> Option<Remote> {
         Ok(node) => node,
         Err(fault) => {
             let end = text.len().min(fault.offset + 1);
-            r.fault("syntax", fault.message, Some(fault.hint), fault.offset.min(end)..end);
+            r.fault("syntax", fault.message, fault.offset.min(end)..end).with_hint(fault.hint);
             return None;
         }
     };
     let Some(members) = node.members() else {
         let message = format!("expected an object, found {}", node.kind());
-        r.fault("wrong-type", message, Some("write { \"server_url\": \"...\" }".into()), node.span);
+        r.fault("wrong-type", message, node.span).with_hint("write { \"server_url\": \"...\" }");
         return None;
     };
     let mut remote = Remote { events: EVENTS, ..Remote::new(NAME, dialect::usual()) };
@@ -92,20 +92,20 @@ fn read_settings(text: &str, r: &mut Reader<'_>) -> Option<Remote> {
         };
         if seen.contains(key) {
             let message = format!("`{setting}` says again what stands above it");
-            r.fault("bad-remote", message, Some("take one of them out".into()), span);
+            r.fault("bad-remote", message, span).with_hint("take one of them out");
         }
         seen.push(key);
         match value(&member.value, text) {
             Some(value) => read_key(key, &value, &mut remote, r),
             None => {
                 let message = format!("`{setting}` cannot be {}", member.value.kind());
-                r.fault("wrong-type", message, None, member.value.span.clone());
+                r.fault("wrong-type", message, member.value.span.clone());
             }
         }
     }
     if !seen.contains(&"url") {
         let hint = "add \"server_url\": \"http://localhost:8080/hook\"";
-        r.fault("bad-remote", "a server has an address".into(), Some(hint.into()), node.span);
+        r.fault("bad-remote", "a server has an address", node.span).with_hint(hint);
     }
     Some(remote)
 }
@@ -114,7 +114,7 @@ fn unknown(key: &str, span: Range<usize>, r: &mut Reader<'_>) {
     if remote::keys().any(|(known, _)| known == key) {
         let hint =
             format!("it belongs into config.toml, under a [remote.{NAME}] in this file's place");
-        r.fault("unknown-key", format!("unknown key `{key}`"), Some(hint), span);
+        r.fault("unknown-key", format!("unknown key `{key}`"), span).with_hint(hint);
     } else {
         r.unknown_key(key, span, SETTINGS.iter().map(|(setting, _)| *setting));
     }

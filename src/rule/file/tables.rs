@@ -78,15 +78,11 @@ pub(super) fn read_override(
     }
     if !shipped::RULES.iter().any(|rule| rule.id == out.id) {
         let hint = did_you_mean(&out.id, shipped::RULES.iter().map(|rule| rule.id));
-        r.warn(
-            "unknown-rule",
-            format!("no shipped rule is called `{}`", out.id),
-            Some(match hint {
+        r.warn("unknown-rule", format!("no shipped rule is called `{}`", out.id), id.span())
+            .with_hint(match hint {
                 Some(hint) => format!("did you mean `{hint}`?"),
                 None => "`hookctl packs show PACK` lists a pack's rules".into(),
-            }),
-            id.span(),
-        );
+            });
     }
     file.overrides.push(out);
 }
@@ -101,7 +97,7 @@ fn read_action(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<Verb>
         let hint = "write \"deny\" or \"ask\"; `enabled = false` switches the rule off, \
                     `mode = \"observe\"` only journals";
         let message = format!("`{text}` is no action of a shipped rule");
-        r.fault("bad-action", message, Some(hint.into()), span);
+        r.fault("bad-action", message, span).with_hint(hint);
     }
     found
 }
@@ -117,7 +113,8 @@ pub(super) fn read_packs(value: &Spanned<DeValue<'_>>, file: &mut RuleFile, r: &
                 Some(hint) => format!("did you mean `{hint}`?"),
                 None => "`hookctl packs` lists them".into(),
             };
-            r.warn("unknown-pack", format!("no pack is called `{text}`"), Some(hint), name.span());
+            r.warn("unknown-pack", format!("no pack is called `{text}`"), name.span())
+                .with_hint(hint);
         }
         if let Some(on) = r.boolean(on) {
             file.packs.push((text.to_string(), on));
@@ -186,10 +183,10 @@ pub(super) fn read_autopilot(
         if out.on {
             r.warn(
                 "only-tightens",
-                "a project cannot switch the autopilot on: this is ignored".into(),
-                Some("set it in your own config".into()),
+                "a project cannot switch the autopilot on: this is ignored",
                 value.span(),
-            );
+            )
+            .with_hint("set it in your own config");
         }
         return None;
     }

@@ -14,7 +14,7 @@ pub(super) fn check(
 ) {
     let dialect = remote.dialect;
     let mut fault = |message: &str, hint: &str, span| {
-        r.fault("bad-remote", message.into(), Some(hint.into()), span);
+        r.fault("bad-remote", message, span).with_hint(hint);
     };
     if remote.urls.is_empty() {
         fault("a server has an address", "add url = \"https://...\"", name);
@@ -61,13 +61,13 @@ pub(super) fn check(
         r.warn(
             "plain-http",
             format!("everybody on the way to {} can read and change this", url.endpoint()),
-            Some("use https; `ca` takes a private authority".into()),
             at("url").unwrap_or(name.clone()),
-        );
+        )
+        .with_hint("use https; `ca` takes a private authority");
     }
     let mut useless = |key: &str, is: bool, why: &str| {
         if let Some(span) = at(key).filter(|_| is) {
-            r.warn("unused-key", format!("`{key}` has no effect: {why}"), None, span);
+            r.warn("unused-key", format!("`{key}` has no effect: {why}"), span);
         }
     };
     let decides = dialect.decides();
@@ -109,9 +109,9 @@ pub(super) fn check(
             r.warn(
                 "unlisted-variable",
                 format!("`${var}` is not in allow_vars: it stands for nothing"),
-                Some(format!("allow_vars = [\"{var}\"]")),
                 at("headers").unwrap_or(name.clone()),
-            );
+            )
+            .with_hint(format!("allow_vars = [\"{var}\"]"));
         }
     }
 }

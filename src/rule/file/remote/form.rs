@@ -22,7 +22,7 @@ pub(super) fn read(
         Err(why) => Some(why),
     };
     if let Some(why) = texts(&form).into_iter().find_map(fault) {
-        r.fault("bad-template", why, None, value.span());
+        r.fault("bad-template", why, value.span());
         return None;
     }
     Some(form)

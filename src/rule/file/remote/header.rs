@@ -52,12 +52,12 @@ pub(super) fn read_header(
         None
     };
     if let Some(why) = why {
-        r.fault("bad-header", format!("`{text}` {why}"), None, name.span());
+        r.fault("bad-header", format!("`{text}` {why}"), name.span());
     }
     let Some((value, span)) = r.string(value) else { return };
     if value.chars().any(char::is_control) {
         let message = format!("the value of `{text}` has a control character");
-        r.fault("bad-header", message, None, span);
+        r.fault("bad-header", message, span);
     }
     out.headers.push((text, value));
 }

@@ -13,19 +13,14 @@ use crate::rule::reader::Reader;
 pub(super) fn command(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<String> {
     let (text, span) = r.string(value)?;
     if text.trim().is_empty() {
-        r.fault("empty-command", "the command is empty".into(), None, span);
+        r.fault("empty-command", "the command is empty", span);
         return None;
     }
     match &r.base {
         Some(base) => Some(act::with_base(&text, base)),
         None => {
             let message = "a project's file names no command for a secret".to_string();
-            r.fault(
-                "bad-remote",
-                message,
-                Some("write the server into your own file".into()),
-                span,
-            );
+            r.fault("bad-remote", message, span).with_hint("write the server into your own file");
             None
         }
     }
@@ -42,7 +37,7 @@ pub(super) fn path(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<P
         Some(base) if !text.is_empty() => Some(base.join(path)),
         _ => {
             let message = format!("`{text}` is no absolute path");
-            r.fault("bad-path", message, Some("begin it with / or ~/".into()), span);
+            r.fault("bad-path", message, span).with_hint("begin it with / or ~/");
             None
         }
     }
