@@ -23,6 +23,7 @@ use crate::remote::Asking;
 use crate::rule::Profile;
 use crate::rule::concern::Call;
 use crate::rule::path::Bases;
+use crate::rule::template::Name;
 use crate::rule::{Layer, Otherwise, Rule, Verdict};
 use crate::script::Said;
 use crate::trust;
@@ -247,30 +248,14 @@ impl<'a> Judge<'a> {
             .filter(|(_, said)| matches!(said.verb, Some((Verb::Allow, _))))
             .map(|(rule, _)| Allowed { rule, reason: "The hook script allows it.".into() })
             .collect();
-        self.hear(&matches, &said, &failed_runs);
+        said.iter().for_each(|(rule, said)| self.hear_script(rule, said));
+        failed_runs.iter().for_each(|(rule, outcome)| self.hear_failure(&matches, rule, outcome));
         self.replace(&matches, &said);
         let mut again = rewritten.map(|input| self.again(&matches, input));
         if !forwards.is_empty() || matches.iter().any(|one| one.rule.remote().is_some()) {
-            let denied = self.denied(&matches)
-                || again.as_ref().is_some_and(|again| {
-                    let matches = again.matches(&mut self);
-                    self.denied(&matches)
-                });
-            if denied {
-                self.audit(&matches);
-            } else {
-                let allowed = match &again {
-                    None => self.allowed(&self.form(rules, &matches), &allows),
-                    Some(again) => {
-                        let matches = again.matches(&mut self);
-                        let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
-                        self.allowed(&again.form(&rules, &matches), &allows)
-                    }
-                };
-                let (input, servers) = self.consult(&matches, &forwards, again.is_some(), allowed);
-                allows.extend(servers);
-                again = again.or_else(|| input.map(|input| self.again(&matches, input)));
-            }
+            let form = self.form(rules, &matches);
+            let input = self.ask_servers(&form, &forwards, again.as_ref(), &mut allows);
+            again = again.or_else(|| input.map(|input| self.again(&matches, input)));
         }
         match again {
             None => self.conclude(&self.form(rules, &matches), &allows),
@@ -283,6 +268,32 @@ impl<'a> Judge<'a> {
             }
         }
         self.out
+    }
+
+    /// Asks the servers, unless local rules deny the call: the new input that one of them wants.
+    fn ask_servers<'r>(
+        &mut self,
+        form: &Form<'_, 'r>,
+        forwards: &'r [Rule],
+        again: Option<&Again>,
+        allows: &mut Vec<Allowed<'r>>,
+    ) -> Option<Map<String, Value>> {
+        let denied = self.denied(form.matches);
+        let new = again.filter(|_| !denied).map(|again| again.matches(self));
+        if denied || new.as_ref().is_some_and(|new| self.denied(new)) {
+            self.audit(form.matches);
+            return None;
+        }
+        let allowed = match (again, &new) {
+            (Some(again), Some(matches)) => {
+                let rules: Vec<&Rule> = again.rules.iter().map(Rc::as_ref).collect();
+                self.allowed(&again.form(&rules, matches), allows)
+            }
+            _ => self.allowed(form, allows),
+        };
+        let (input, servers) = self.consult(form.matches, forwards, again.is_some(), allowed);
+        allows.extend(servers);
+        input
     }
 
     /// The call as it came.
@@ -389,51 +400,47 @@ impl<'a> Judge<'a> {
         trust::hash(text.as_bytes())[..24].to_string()
     }
 
-    /// What scripts and failed commands have to say.
-    fn hear(&mut self, matches: &[Match<'_>], said: &[(&Rule, Said)], failed: &[(&Rule, Outcome)]) {
-        for (rule, said) in said {
-            self.out.answer.context.extend(said.context.iter().cloned());
-            self.out.answer.notice.extend(said.notice.iter().cloned());
-            self.out.answer.suppress |= said.suppress;
-            let once = rule.hook().is_some_and(|(_, dialect)| !dialect.ends_stops());
-            match &said.verb {
-                Some((Verb::Deny, _)) if once && !self.may_block(rule) => {
-                    self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));
-                }
-                None | Some((Verb::Allow, _)) => {}
-                Some((verb, reason)) => self.voice(rule, *verb, reason.clone()),
+    /// What a hook script has to say.
+    fn hear_script(&mut self, rule: &Rule, said: &Said) {
+        self.out.answer.context.extend(said.context.iter().cloned());
+        self.out.answer.notice.extend(said.notice.iter().cloned());
+        self.out.answer.suppress |= said.suppress;
+        let once = rule.hook().is_some_and(|(_, dialect)| !dialect.ends_stops());
+        match &said.verb {
+            Some((Verb::Deny, _)) if once && !self.may_block(rule) => {
+                self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));
             }
-            if let Some(why) = &said.failure {
-                self.out.notes.push(format!("{}: hook script: {why}", rule.name()));
-                if self.may_block(rule) {
-                    self.otherwise(rule, format!("The hook script of this rule failed: {why}."));
-                } else if rule.otherwise() != Otherwise::Silent {
-                    self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));
-                }
-            }
+            None | Some((Verb::Allow, _)) => {}
+            Some((verb, reason)) => self.voice(rule, *verb, reason.clone()),
         }
-        for (rule, outcome) in failed {
-            let one = matches.iter().find(|one| std::ptr::eq(one.rule, *rule));
-            match (&rule.verdict, one) {
-                (Verdict::Stop { verb, reason, .. }, Some(one)) => {
-                    let ended = outcome.ended();
-                    // Where it printed nothing, how it ended is all that there is to say.
-                    let output = Some(outcome.output()).filter(|text| !text.trim().is_empty());
-                    let output = output.as_ref().unwrap_or(&ended);
-                    let reason = reason.told(&self.values(one, Some(output), Some(&ended)));
-                    self.voice(rule, *verb, reason);
-                }
-                _ => {
-                    let text = format!(
-                        "The command of this rule failed ({}):\n{}",
-                        outcome.ended(),
-                        outcome.output()
-                    );
-                    let text = format!("{} [{}]", text.trim_end(), rule.name());
-                    self.out.answer.context.push(text);
-                }
-            }
+        let Some(why) = &said.failure else { return };
+        self.out.notes.push(format!("{}: hook script: {why}", rule.name()));
+        if self.may_block(rule) {
+            self.otherwise(rule, format!("The hook script of this rule failed: {why}."));
+        } else if rule.otherwise() != Otherwise::Silent {
+            self.out.notes.push(format!("{}: {BLOCKED_ONCE}", rule.name()));
         }
+    }
+
+    /// What a rule has to say whose command failed.
+    fn hear_failure(&mut self, matches: &[Match<'_>], rule: &Rule, outcome: &Outcome) {
+        let (ended, output) = (outcome.ended(), outcome.output());
+        let one = matches.iter().find(|one| std::ptr::eq(one.rule, rule));
+        let (Verdict::Stop { verb, reason, .. }, Some(one)) = (&rule.verdict, one) else {
+            let text = format!("The command of this rule failed ({ended}):\n{output}");
+            self.out.answer.context.push(format!("{} [{}]", text.trim_end(), rule.name()));
+            return;
+        };
+        // Where it printed nothing, how it ended is all that there is to say.
+        let printed = if output.trim().is_empty() { &ended } else { &output };
+        let values = self.values(one);
+        let reason = reason.told(&|name| match name {
+            Name::RunOutput => Some(printed.clone()),
+            Name::Error => Some(ended.clone()),
+            _ => values(name),
+        });
+        drop(values);
+        self.voice(rule, *verb, reason);
     }
 
     fn otherwise(&mut self, rule: &Rule, why: String) {
@@ -446,6 +453,11 @@ impl<'a> Judge<'a> {
 
     fn voice(&mut self, rule: &Rule, verb: Verb, reason: String) {
         self.voices.push(Voice { verb, layer: rule.layer(), rule: rule.name(), reason });
+    }
+
+    /// A question that no rule of a file has.
+    fn ask_as(&mut self, rule: &str, layer: Layer, reason: String) {
+        self.voices.push(Voice { verb: Verb::Ask, layer, rule: rule.into(), reason });
     }
 
     /// The verdicts of rules that stop, on one form of the input.
@@ -462,17 +474,11 @@ impl<'a> Judge<'a> {
             .collect();
         if let Some(one) = engine::strongest(stops) {
             let Some(template) = one.rule.verdict.reason() else { return };
-            let mut reason = template.told(&self.values_of(event, analysis, one, None, None));
+            let mut reason = template.told(&self.values_of(event, analysis, one));
             if one.unknown && !analysis.notes.is_empty() {
                 reason.push_str(&format!(" ({})", analysis.notes.join("; ")));
             }
-            let verb = one.verb().unwrap_or(Verb::Deny);
-            self.voices.push(Voice {
-                verb,
-                layer: one.rule.layer(),
-                rule: one.rule.name(),
-                reason,
-            });
+            self.voice(one.rule, one.verb().unwrap_or(Verb::Deny), reason);
         }
     }
 
@@ -520,12 +526,8 @@ impl<'a> Judge<'a> {
             }
             self.out.notes.push(why.clone());
             if self.event.kind == Kind::PreToolUse {
-                self.voices.push(Voice {
-                    verb: Verb::Ask,
-                    layer: Layer::Managed,
-                    rule: "config".into(),
-                    reason: format!("hookctl's rules cannot all be used: {why}."),
-                });
+                let reason = format!("hookctl's rules cannot all be used: {why}.");
+                self.ask_as("config", Layer::Managed, reason);
             } else if self.event.kind == Kind::SessionStart {
                 self.out.answer.notice.push(format!("hookctl: {why}"));
             }
@@ -539,12 +541,7 @@ impl<'a> Judge<'a> {
         let why = format!("hookctl cannot judge all of this: {}", spent.why());
         self.out.notes.push(spent.why().into());
         if self.event.kind == Kind::PreToolUse {
-            self.voices.push(Voice {
-                verb: Verb::Ask,
-                layer: Layer::Pack,
-                rule: "not-understood".into(),
-                reason: format!("{why}."),
-            });
+            self.ask_as("not-understood", Layer::Pack, format!("{why}."));
         } else {
             self.out.answer.notice.push(why);
         }

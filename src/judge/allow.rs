@@ -1,6 +1,6 @@
 //! Allows in the judgement: whether those of rules, hook scripts and servers cover a call.
 
-use super::{Allowed, Form, Judge, Voice};
+use super::{Allowed, Form, Judge};
 use crate::effect;
 use crate::engine::{self, Match};
 use crate::rule::{Rule, Verdict};
@@ -55,17 +55,12 @@ impl Judge<'_> {
             let said = outside.iter().find(|said| std::ptr::eq(said.rule, one.rule));
             let reason = match (&one.rule.verdict, said) {
                 (Verdict::Allow { reason, .. }, _) => {
-                    reason.told(&self.values_of(event, analysis, one, None, None))
+                    reason.told(&self.values_of(event, analysis, one))
                 }
                 (_, Some(said)) if !said.reason.is_empty() => said.reason.clone(),
                 _ => "The server allows it.".into(),
             };
-            self.voices.push(Voice {
-                verb: Verb::Allow,
-                layer: one.rule.layer(),
-                rule: one.rule.name(),
-                reason,
-            });
+            self.voice(one.rule, Verb::Allow, reason);
         }
     }
 }

@@ -127,7 +127,7 @@ impl Judge<'_> {
         one: &Match<'_>,
         path: Option<String>,
     ) -> Job {
-        let values = self.values_of(event, analysis, one, None, None);
+        let values = self.values_of(event, analysis, one);
         let value = |name: &Name| match (name, &path) {
             (Name::Path, Some(path)) => Some(path.clone()),
             _ => values(name),

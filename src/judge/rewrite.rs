@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::Judge;
 use super::values::{command_text, each_string, set_field};
-use super::{Judge, Voice};
 use crate::engine::Match;
 use crate::redact;
 use crate::rule::{self, Action, Redact, Rule};
@@ -37,15 +37,10 @@ impl Judge<'_> {
                             new.insert("command".into(), Value::String(text));
                         }
                         Ok(None) => {}
-                        Err(why) => self.voices.push(Voice {
-                            verb: Verb::Deny,
-                            layer: one.rule.layer(),
-                            rule: one.rule.name(),
-                            reason: why,
-                        }),
+                        Err(why) => self.voice(one.rule, Verb::Deny, why),
                     }
                 } else {
-                    let text = template.fill(&self.values(one, None, None));
+                    let text = template.fill(&self.values(one));
                     set_field(&mut new, field, text);
                 }
             }
@@ -77,7 +72,7 @@ impl Judge<'_> {
         let mut done = 0;
         for at in commands {
             let command = &self.analysis.commands[at];
-            let new = template.fill(&self.values_at(one, Some(at), None, None));
+            let new = template.fill(&self.values_at(self.event, self.analysis, one, Some(at)));
             if new == command_text(self.analysis, command) {
                 continue;
             }
@@ -110,7 +105,7 @@ impl Judge<'_> {
         crate::order::sort_by_key(&mut ordered, |one| one.rule.layer());
         for one in ordered {
             for (field, template) in one.rule.replaces().into_iter().flatten() {
-                let text = template.fill(&self.values(one, None, None));
+                let text = template.fill(&self.values(one));
                 match &mut new {
                     Value::Object(map) => set_field(map, field, text),
                     other => *other = Value::String(text),

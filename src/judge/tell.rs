@@ -24,7 +24,7 @@ impl Judge<'_> {
     fn tell_one(&mut self, one: &Match<'_>, action: &Action) {
         match action {
             Action::Context(Text::Plain(text)) => {
-                let text = text.told(&self.values(one, None, None));
+                let text = text.told(&self.values(one));
                 self.out.answer.context.push(text);
             }
             Action::Context(Text::File(path)) => {
@@ -48,7 +48,7 @@ impl Judge<'_> {
                 }
             }
             Action::Notify(Text::Plain(text)) => {
-                let text = text.told(&self.values(one, None, None));
+                let text = text.told(&self.values(one));
                 self.out.answer.notice.push(format!("{text} [{}]", one.rule.name()));
             }
             Action::Env(variables) if !self.is_dry() => self.write_env(one, variables),
@@ -61,7 +61,7 @@ impl Judge<'_> {
         let Some(path) = crate::env::path(crate::env::CLAUDE_ENV_FILE) else { return };
         let mut lines = String::new();
         for (name, value) in variables {
-            let value = value.fill(&self.values(one, None, None));
+            let value = value.fill(&self.values(one));
             lines.push_str(&format!("export {name}={}\n", quote(&value)));
         }
         let written = files::append(&path).and_then(|mut file| file.write_all(lines.as_bytes()));

@@ -9,101 +9,77 @@ use crate::event::Event;
 use crate::rule::template::Name;
 
 impl Judge<'_> {
+    /// What the placeholders of a matched rule stand for, of the call as it came.
     pub(super) fn values<'v>(
         &'v self,
         one: &'v Match<'_>,
-        output: Option<&'v str>,
-        error: Option<&'v str>,
     ) -> impl Fn(&Name) -> Option<String> + 'v {
-        self.values_of(self.event, self.analysis, one, output, error)
+        self.values_of(self.event, self.analysis, one)
     }
 
+    /// The same of the call in another form.
     pub(super) fn values_of<'v>(
         &'v self,
         event: &'v Event,
         analysis: &'v Analysis,
         one: &'v Match<'_>,
-        output: Option<&'v str>,
-        error: Option<&'v str>,
     ) -> impl Fn(&Name) -> Option<String> + 'v {
         let command = one.effects.iter().find_map(|at| analysis.effects.get(*at)?.command);
-        values(event, analysis, &self.place.project, one, command, output, error)
+        self.values_at(event, analysis, one, command)
     }
 
+    /// The same where that sub-command is meant. What a command printed is nobody's here.
     pub(super) fn values_at<'v>(
         &'v self,
+        event: &'v Event,
+        analysis: &'v Analysis,
         one: &'v Match<'_>,
         command: Option<usize>,
-        output: Option<&'v str>,
-        error: Option<&'v str>,
     ) -> impl Fn(&Name) -> Option<String> + 'v {
-        let project = &self.place.project;
-        values(self.event, self.analysis, project, one, command, output, error)
+        let effects = || one.effects.iter().filter_map(|at| analysis.effects.get(*at));
+        let path = move || effects().find_map(|effect| Some(&effect.path.as_ref()?.lexical));
+        move |name| match name {
+            Name::Path => path().map(String::as_str).or(event.file_path()).map(str::to_string),
+            Name::Host => effects().find_map(|effect| effect.host.clone()),
+            Name::Command => command
+                .and_then(|at| analysis.commands.get(at))
+                .map(|command| command_text(analysis, command))
+                .or_else(|| event.command().map(str::to_string)),
+            Name::Tool => Some(event.tool.clone()),
+            Name::Error => event.error().map(str::to_string),
+            Name::Input(field) => input(event, field),
+            Name::RunOutput | Name::Own(_) => None,
+            Name::Variable("ARGUMENTS") => serde_json::to_string(&event.raw).ok(),
+            Name::Variable("PROMPT") => event.prompt().map(str::to_string),
+            Name::Variable("TRANSCRIPT_PATH") => event.str("transcript_path").map(str::to_string),
+            Name::Variable(_) => Some(self.place.project.clone()),
+        }
     }
 }
 
-pub(super) fn values<'v>(
-    event: &'v Event,
-    analysis: &'v Analysis,
-    project: &'v str,
-    one: &'v Match<'_>,
-    command: Option<usize>,
-    output: Option<&'v str>,
-    error: Option<&'v str>,
-) -> impl Fn(&Name) -> Option<String> + 'v {
-    move |name| match name {
-        Name::Path => one
-            .effects
-            .iter()
-            .find_map(|at| Some(analysis.effects.get(*at)?.path.as_ref()?.lexical.clone()))
-            .or_else(|| event.file_path().map(str::to_string)),
-        Name::Host => one.effects.iter().find_map(|at| analysis.effects.get(*at)?.host.clone()),
-        Name::Command => command
-            .and_then(|at| analysis.commands.get(at))
-            .map(|command| command_text(analysis, command))
-            .or_else(|| event.command().map(str::to_string)),
-        Name::Tool => Some(event.tool.clone()),
-        Name::RunOutput => output.map(str::to_string),
-        Name::Error => error.or_else(|| event.error()).map(str::to_string),
-        Name::Input(field) => {
-            let (first, rest) = field.split_first()?;
-            // As conditions on `input` have it.
-            let mut value = match event.kind.is_tool() {
-                true => event.input.get(first)?,
-                false => event.raw.get(first)?,
-            };
-            for part in rest {
-                value = match value {
-                    Value::Array(items) => items.get(part.parse::<usize>().ok()?)?,
-                    other => other.get(part)?,
-                };
-            }
-            Some(match value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            })
-        }
-        Name::Own(_) => None,
-        Name::Variable("ARGUMENTS") => serde_json::to_string(&event.raw).ok(),
-        Name::Variable("PROMPT") => event.prompt().map(str::to_string),
-        Name::Variable("TRANSCRIPT_PATH") => event.str("transcript_path").map(str::to_string),
-        Name::Variable(_) => Some(project.to_string()),
+/// A field of the input, as conditions on `input` have it.
+fn input(event: &Event, field: &[String]) -> Option<String> {
+    let (first, rest) = field.split_first()?;
+    let mut value = match event.kind.is_tool() {
+        true => event.input.get(first)?,
+        false => event.raw.get(first)?,
+    };
+    for part in rest {
+        value = match value {
+            Value::Array(items) => items.get(part.parse::<usize>().ok()?)?,
+            other => other.get(part)?,
+        };
     }
+    Some(value.as_str().map_or_else(|| value.to_string(), str::to_string))
 }
 
 /// The sub-command from its program's basename on.
 pub(super) fn command_text(analysis: &Analysis, command: &SubCommand) -> String {
-    let rest = analysis.text.get(command.word.span.end..command.span.end);
-    match rest {
+    match analysis.text.get(command.word.span.end..command.span.end) {
         Some(rest) if !command.quoted => format!("{}{rest}", command.name),
-        _ => {
-            let mut out = command.name.clone();
-            for arg in &command.args {
-                out.push(' ');
-                out.push_str(arg.text.as_deref().unwrap_or("…"));
-            }
-            out
-        }
+        _ => command.args.iter().fold(command.name.clone(), |text, arg| {
+            text + " " + arg.text.as_deref().unwrap_or("…")
+        }),
     }
 }
 
