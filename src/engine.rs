@@ -9,7 +9,6 @@ use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Target,
 use crate::event::{Event, Kind};
 use crate::limits;
 use crate::rule::condition::{Conditions, Subject};
-use crate::rule::path::Bases;
 use crate::rule::{Certainty, Layer, Profile, Rule, Severity, Truth, Verdict};
 use crate::verdict::Verb;
 
@@ -119,14 +118,8 @@ impl Relief {
 /// Everything that a judgement depends on beside the rules.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
-    /// The event.
-    pub event: &'a Event,
-    /// What its call would do.
-    pub analysis: &'a Analysis,
-    /// What paths start from.
-    pub bases: &'a Bases,
-    /// The project's root.
-    pub project: &'a str,
+    /// What conditions are tested on.
+    pub subject: Subject<'a>,
     /// How much is asked.
     pub profile: Profile,
     /// Looks below a directory: see [`crate::effect::look::below`].
@@ -136,19 +129,10 @@ pub struct Case<'a> {
 /// What lies at and below a target, where that can be told.
 pub type Look = fn(&Target) -> Option<Vec<Target>>;
 
-impl<'a> Case<'a> {
-    fn subject(&self) -> Subject<'a> {
-        Subject {
-            event: self.event,
-            analysis: self.analysis,
-            bases: self.bases,
-            project: self.project,
-        }
-    }
-
+impl Case<'_> {
     /// Does the rule speak of the case, and of what in it?
     pub fn test<'r>(&self, rule: &'r Rule) -> Option<Match<'r>> {
-        if !rule.on.contains(self.event.kind) || !self.could_hold(rule) {
+        if !rule.on.contains(self.subject.event.kind) || !self.could_hold(rule) {
             return None;
         }
         let watched = self.profile == Profile::Observe && rule.layer() == Layer::Pack;
@@ -165,34 +149,22 @@ impl<'a> Case<'a> {
     /// Do the rule's conditions on the event itself hold? Where the budget does not reach to tell, nothing
     /// but a rule that hides secrets speaks: the judge asks.
     fn could_hold(&self, rule: &Rule) -> bool {
-        let holds = limits::step(RULE) && rule.conditions.event(&self.subject());
+        let holds = limits::step(RULE) && rule.conditions.event(&self.subject);
         if limits::spent().is_some() { rule.redacts() } else { holds }
     }
 
     fn test_other<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
-        let rule = found.rule;
-        let s = self.subject();
-        let relief =
-            |effect: Option<&Effect>| Relief::of(rule, |unless| unless.relaxes(&s, effect));
-        if !rule.conditions.speaks_of_effects() {
-            // `unless` may speak of effects where the rule does not: then any effect counts.
-            let only_effects =
-                rule.unless.as_ref().is_some_and(|unless| unless.speaks_of_effects());
-            if only_effects && !self.analysis.effects.is_empty() {
-                for (at, effect) in self.analysis.effects.iter().enumerate() {
-                    found.take(Some(at), relief(Some(effect)));
-                }
-            } else {
-                found.take(None, relief(None));
-            }
+        if !found.rule.conditions.speaks_of_effects() {
+            self.take_whole(&mut found);
             return found.speaks().then_some(found);
         }
+        let rule = found.rule;
         let mut sure = false;
-        for (at, effect) in self.analysis.effects.iter().enumerate() {
-            let truth = rule.conditions.effect(&s, effect);
+        for (at, effect) in self.subject.analysis.effects.iter().enumerate() {
+            let truth = rule.conditions.effect(&self.subject, effect);
             let relief = match truth {
                 Truth::No => Relief::Sure,
-                _ => relief(Some(effect)),
+                _ => self.relief(rule, Some(effect)),
             };
             if relief == Relief::Sure {
                 if limits::step(EFFECT) {
@@ -204,14 +176,7 @@ impl<'a> Case<'a> {
             if limits::spent().is_some() {
                 break;
             }
-            let fires = match (effect.grade, truth) {
-                (Grade::Certain, Truth::Yes) => true,
-                (Grade::Certain | Grade::Possible, _) => {
-                    rule.conditions.lists_for_commands() || self.fires_on_possible(rule)
-                }
-                (Grade::Unknown, _) => self.fires_on_unknown(rule, effect.word),
-            };
-            if fires {
+            if self.fires(rule, effect, truth) {
                 sure |= effect.grade == Grade::Certain && truth == Truth::Yes;
                 found.unknown |= effect.grade == Grade::Unknown;
                 found.take(Some(at), relief);
@@ -221,6 +186,35 @@ impl<'a> Case<'a> {
             found.verb = Some(Verb::Ask);
         }
         (!found.effects.is_empty()).then_some(found)
+    }
+
+    /// Takes the event as a whole. `unless` may speak of effects where the rule does not: then any effect counts.
+    fn take_whole(&self, found: &mut Match<'_>) {
+        let rule = found.rule;
+        let effects = &self.subject.analysis.effects;
+        let only_effects = rule.unless.as_ref().is_some_and(|unless| unless.speaks_of_effects());
+        if !only_effects || effects.is_empty() {
+            return found.take(None, self.relief(rule, None));
+        }
+        for (at, effect) in effects.iter().enumerate() {
+            found.take(Some(at), self.relief(rule, Some(effect)));
+        }
+    }
+
+    /// What the `unless` of a deny or an ask does to that part.
+    fn relief(&self, rule: &Rule, effect: Option<&Effect>) -> Relief {
+        Relief::of(rule, |unless| unless.relaxes(&self.subject, effect))
+    }
+
+    /// Does a rule that speaks of the effect fire on it?
+    fn fires(&self, rule: &Rule, effect: &Effect, truth: Truth) -> bool {
+        match (effect.grade, truth) {
+            (Grade::Certain, Truth::Yes) => true,
+            (Grade::Certain | Grade::Possible, _) => {
+                rule.conditions.lists_for_commands() || self.fires_on_possible(rule)
+            }
+            (Grade::Unknown, _) => self.fires_on_unknown(rule, effect.word),
+        }
     }
 
     fn fires_on_possible(&self, rule: &Rule) -> bool {
@@ -250,9 +244,9 @@ impl<'a> Case<'a> {
     /// The shipped rule on what is not understood.
     fn test_unknown<'r>(&self, mut found: Match<'r>, danger: &[String]) -> Option<Match<'r>> {
         let strict = self.profile == Profile::Strict;
-        found.effects = (0..self.analysis.effects.len())
+        found.effects = (0..self.subject.analysis.effects.len())
             .filter(|at| {
-                let effect = &self.analysis.effects[*at];
+                let effect = &self.subject.analysis.effects[*at];
                 effect.grade == Grade::Unknown && (effect.word.is_grave() || strict)
             })
             .collect();
@@ -260,7 +254,7 @@ impl<'a> Case<'a> {
             return None;
         }
         found.unknown = true;
-        let text = self.event.command().unwrap_or(&self.analysis.text);
+        let text = self.subject.event.command().unwrap_or(&self.subject.analysis.text);
         if danger.iter().any(|word| text.contains(word.as_str())) {
             found.verb = Some(Verb::Deny);
         }
@@ -269,10 +263,10 @@ impl<'a> Case<'a> {
 
     fn test_allow<'r>(&self, mut found: Match<'r>) -> Option<Match<'r>> {
         let rule = found.rule;
-        let s = self.subject();
+        let s = &self.subject;
         let spoiled =
-            |effect: Option<&Effect>| Relief::of(rule, |unless| unless.could_hold(&s, effect));
-        let effects = &self.analysis.effects;
+            |effect: Option<&Effect>| Relief::of(rule, |unless| unless.could_hold(s, effect));
+        let effects = &self.subject.analysis.effects;
         if effects.is_empty() {
             // Nothing that effects speak of happens: only a rule on the call as such speaks.
             if !rule.conditions.speaks_of_effects() {
@@ -281,7 +275,7 @@ impl<'a> Case<'a> {
             return found.speaks().then_some(found);
         }
         for (at, effect) in effects.iter().enumerate() {
-            if rule.conditions.covers(&s, effect) {
+            if rule.conditions.covers(s, effect) {
                 found.take(Some(at), spoiled(Some(effect)));
             }
         }
@@ -291,9 +285,9 @@ impl<'a> Case<'a> {
             && rule.conditions.effect.contains(&Word::Read)
             && rule.conditions.command.is_empty()
             && effects.iter().all(|effect| self.runs(effect, SubCommand::stands_for_itself))
-            && !autopilot::prints_secrets(self.analysis)
+            && !autopilot::prints_secrets(self.subject.analysis)
         {
-            let spoils = |unless: &Conditions| !unless.speaks_of_effects() && unless.event(&s);
+            let spoils = |unless: &Conditions| !unless.speaks_of_effects() && unless.event(s);
             found.take(None, Relief::of(rule, spoils));
         }
         found.speaks().then_some(found)
@@ -304,19 +298,19 @@ impl<'a> Case<'a> {
     /// `others` are the rules that deny or ask: an effect that is only possible is not covered
     /// where one of them could speak of it.
     pub fn covered(&self, allows: &[&Match<'_>], others: &[&Rule]) -> bool {
-        let effects = &self.analysis.effects;
+        let effects = &self.subject.analysis.effects;
         if effects.is_empty() {
             return allows.iter().any(|allow| allow.whole);
         }
         // Beside shipped allows alone every program must be one of those that they name.
         let open = allows.iter().any(|allow| !allow.rule.is_closed());
-        let prints = autopilot::prints_secrets(self.analysis);
+        let prints = autopilot::prints_secrets(self.subject.analysis);
         // These look at what no effect tells: they hold for none of a call that does such a thing.
         let kept = !prints
             && allows.iter().any(|allow| allow.rule.is_closed())
-            && self.analysis.environment.is_empty()
-            && !autopilot::lists_environment(self.analysis)
-            && !autopilot::gropes(self.analysis);
+            && self.subject.analysis.environment.is_empty()
+            && !autopilot::lists_environment(self.subject.analysis)
+            && !autopilot::gropes(self.subject.analysis);
         if !open && !kept {
             return false;
         }
@@ -332,29 +326,13 @@ impl<'a> Case<'a> {
                 continue;
             }
             needed = true;
-            let holds = |allow: &&&Match<'_>| {
+            let holds = |allow: &&Match<'_>| {
                 allow.effects.contains(&at) && (kept || !allow.rule.is_closed())
             };
-            let mut covering = allows.iter().filter(holds).peekable();
-            if covering.peek().is_none() {
-                return false;
-            }
-            // What a program may do of itself (`git pull` to the work tree) is what an allow on that
-            // very command speaks of.
-            let own = effect.grade == Grade::Possible && effect.source == Source::Program;
-            if own && covering.any(|allow| allow.rule.conditions.names_commands()) {
-                continue;
-            }
-            // What a build or a test reads in the project is its own affair.
-            if autopilot::reads_its_own(effect)
-                && covering
-                    .any(|allow| allow.rule.is_closed() && !allow.rule.conditions.within.is_empty())
+            let mut covering = allows.iter().copied().filter(holds).peekable();
+            if covering.peek().is_none()
+                || !is_own(effect, covering) && self.could_be_stopped(others, effect)
             {
-                continue;
-            }
-            // What may happen, or may lie below the directory, may be what another rule denies.
-            let wide = effect.path.as_ref().is_some_and(|t| t.extent != Extent::Exact);
-            if (wide || effect.grade == Grade::Possible) && self.could_be_stopped(others, effect) {
                 return false;
             }
         }
@@ -367,11 +345,15 @@ impl<'a> Case<'a> {
     fn runs(&self, effect: &Effect, is: fn(&SubCommand) -> bool) -> bool {
         effect.word == Word::Execute
             && effect.grade == Grade::Certain
-            && effect.command.and_then(|at| self.analysis.commands.get(at)).is_some_and(is)
+            && effect.command.and_then(|at| self.subject.analysis.commands.get(at)).is_some_and(is)
     }
 
-    /// Could one of these rules speak of the effect, or of what really lies below its directory?
+    /// Could one of these rules speak of what may happen, or may lie below the directory?
     fn could_be_stopped(&self, others: &[&Rule], effect: &Effect) -> bool {
+        let wide = effect.path.as_ref().is_some_and(|t| t.extent != Extent::Exact);
+        if !wide && effect.grade != Grade::Possible {
+            return false;
+        }
         let others: Vec<&Rule> =
             others.iter().copied().filter(|rule| self.could_stop(rule, effect)).collect();
         if others.is_empty() {
@@ -394,7 +376,7 @@ impl<'a> Case<'a> {
 
     /// Could something be made where there is nothing yet, before the effect?
     fn could_appear(&self, effect: &Effect) -> bool {
-        let Analysis { effects, commands, .. } = self.analysis;
+        let Analysis { effects, commands, .. } = self.subject.analysis;
         let makes = |e: &Effect| {
             e.grade == Grade::Unknown
                 || matches!(e.word, Word::Write | Word::Delete | Word::Remote | Word::Code)
@@ -413,17 +395,29 @@ impl<'a> Case<'a> {
 
     /// Could this deny or ask rule speak of the effect, were it certain?
     fn could_stop(&self, rule: &Rule, effect: &Effect) -> bool {
-        let s = self.subject();
+        let s = &self.subject;
         if !limits::step(EFFECT) {
             return true;
         }
         matches!(rule.verdict, Verdict::Stop { .. })
-            && rule.on.contains(self.event.kind)
+            && rule.on.contains(self.subject.event.kind)
             && rule.conditions.speaks_of_effects()
-            && rule.conditions.event(&s)
-            && rule.conditions.effect(&s, effect) != Truth::No
-            && Relief::of(rule, |unless| unless.relaxes(&s, Some(effect))) != Relief::Sure
+            && rule.conditions.event(s)
+            && rule.conditions.effect(s, effect) != Truth::No
+            && self.relief(rule, Some(effect)) != Relief::Sure
     }
+}
+
+/// Is the effect the affair of what these allows speak of, whatever other rules say?
+fn is_own<'m>(effect: &Effect, mut allows: impl Iterator<Item = &'m Match<'m>>) -> bool {
+    // What a program may do of itself (`git pull` to the work tree) is what an allow on that very command speaks
+    // of; what a build or a test reads in the project is its own affair.
+    if effect.grade == Grade::Possible && effect.source == Source::Program {
+        return allows.any(|allow| allow.rule.conditions.names_commands());
+    }
+    let builds =
+        |allow: &Match<'_>| allow.rule.is_closed() && !allow.rule.conditions.within.is_empty();
+    autopilot::reads_its_own(effect) && allows.any(builds)
 }
 
 /// The strongest of some matches: by verdict, then by authority, then by file order.

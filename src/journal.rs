@@ -64,34 +64,23 @@ pub struct Line {
     pub ms: f64,
 }
 
-/// Who answered, where a human was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum By {
-    /// A human, now.
-    Human,
-    /// A human, earlier in the session: that is remembered here.
-    HumanEarlier,
-    /// The server itself, from a memory of its own: as far as can be known no human was asked now.
-    ServerMemory,
-    /// Nobody: it failed, its time was up, it has been down, or nobody looked.
-    Nobody,
+words! {
+    /// Who answered, where a human was asked, as the journal has it.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    By {
+        /// A human, now.
+        Human = "human",
+        /// A human, earlier in the session: that is remembered here.
+        HumanEarlier = "human-earlier",
+        /// The server itself, from a memory of its own: as far as can be known no human was asked now.
+        ServerMemory = "server-memory",
+        /// Nobody: it failed, its time was up, it has been down, or nobody looked.
+        Nobody = "nobody",
+    }
 }
 
 impl By {
-    /// All of them.
-    pub const ALL: &'static [By] = &[By::Human, By::HumanEarlier, By::ServerMemory, By::Nobody];
-
-    /// As the journal has it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            By::Human => "human",
-            By::HumanEarlier => "human-earlier",
-            By::ServerMemory => "server-memory",
-            By::Nobody => "nobody",
-        }
-    }
-
     /// In words.
     pub const fn says(self) -> &'static str {
         match self {

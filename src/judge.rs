@@ -22,6 +22,7 @@ use crate::paths::Paths;
 use crate::remote::Asking;
 use crate::rule::Profile;
 use crate::rule::concern::Call;
+use crate::rule::condition::Subject;
 use crate::rule::path::Bases;
 use crate::rule::template::Name;
 use crate::rule::{Layer, Otherwise, Rule, Verdict};
@@ -365,14 +366,8 @@ impl<'a> Judge<'a> {
     }
 
     fn case<'c>(&'c self, event: &'c Event, analysis: &'c Analysis) -> Case<'c> {
-        Case {
-            event,
-            analysis,
-            bases: self.bases,
-            project: &self.place.project,
-            profile: self.config.profile,
-            look: effect::look::below,
-        }
+        let subject = Subject { event, analysis, bases: self.bases, project: &self.place.project };
+        Case { subject, profile: self.config.profile, look: effect::look::below }
     }
 
     /// Is there a deny that depends on nothing that would have to be run?

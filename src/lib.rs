@@ -5,6 +5,9 @@
 //! `engine` judges, `judge` runs what rules run (`act`) and combines it, `agent` renders the
 //! answer, `journal` keeps a line of it. `hook` is that flow on one page.
 
+#[macro_use]
+mod words;
+
 pub mod act;
 pub mod agent;
 pub mod cli;

@@ -70,62 +70,44 @@ impl From<bool> for Truth {
     }
 }
 
-/// Where a rule comes from. A later one has more authority.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Layer {
-    /// Shipped with hookctl.
-    Pack,
-    /// `.hookctl.toml` of the project.
-    Project,
-    /// `.hookctl.local.toml` of the project.
-    Local,
-    /// The user's own file.
-    User,
-    /// The machine's administrator.
-    Managed,
+words! {
+    /// Where a rule comes from, as it is shown before a rule's id: `user:no-force-push`. A later one has more
+    /// authority.
+    #[derive(Hash)]
+    Layer {
+        /// Shipped with hookctl.
+        Pack = "pack",
+        /// `.hookctl.toml` of the project.
+        Project = "project",
+        /// `.hookctl.local.toml` of the project.
+        Local = "local",
+        /// The user's own file.
+        User = "user",
+        /// The machine's administrator.
+        Managed = "managed",
+    }
 }
 
 impl Layer {
-    /// As shown before a rule's id: `user:no-force-push`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Layer::Pack => "pack",
-            Layer::Project => "project",
-            Layer::Local => "local",
-            Layer::User => "user",
-            Layer::Managed => "managed",
-        }
-    }
-
     /// Do rules of this layer belong to a repository's content?
     pub const fn is_project(self) -> bool {
         matches!(self, Layer::Project | Layer::Local)
     }
 }
 
-/// How much harm a rule is about: shipped critical rules also fire on what is only possible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Severity {
-    /// A habit.
-    Low,
-    /// The usual.
-    #[default]
-    Medium,
-    /// Hard to undo.
-    High,
-    /// Cannot be undone.
-    Critical,
-}
-
-impl Severity {
-    /// As it is written in a rule.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Severity::Low => "low",
-            Severity::Medium => "medium",
-            Severity::High => "high",
-            Severity::Critical => "critical",
-        }
+words! {
+    /// How much harm a rule is about: shipped critical rules also fire on what is only possible.
+    #[derive(Default)]
+    Severity {
+        /// A habit.
+        Low = "low",
+        /// The usual.
+        #[default]
+        Medium = "medium",
+        /// Hard to undo.
+        High = "high",
+        /// Cannot be undone.
+        Critical = "critical",
     }
 }
 
@@ -282,26 +264,17 @@ impl Rule {
     }
 }
 
-/// How much is asked: the shipped rules' own knob.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Profile {
-    /// Evaluate and journal only.
-    Observe,
-    /// The default.
-    #[default]
-    Guard,
-    /// Fires on possible effects and unknown reads too.
-    Strict,
-}
-
-impl Profile {
-    /// As it is written in a file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Profile::Observe => "observe",
-            Profile::Guard => "guard",
-            Profile::Strict => "strict",
-        }
+words! {
+    /// How much is asked: the shipped rules' own knob.
+    #[derive(Default)]
+    Profile {
+        /// Evaluate and journal only.
+        Observe = "observe",
+        /// The default.
+        #[default]
+        Guard = "guard",
+        /// Fires on possible effects and unknown reads too.
+        Strict = "strict",
     }
 }
 

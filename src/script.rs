@@ -10,21 +10,19 @@ use crate::verdict::Verb;
 
 pub mod cupcake;
 
-/// How a hook script answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Dialect {
-    /// As Claude Code's own hooks do.
-    #[default]
-    Claude,
-    /// As `cupcake eval --harness claude` does.
-    Cupcake,
+words! {
+    /// How a hook script answers, by the words of a rule's `dialect`.
+    #[derive(Default)]
+    Dialect {
+        /// As Claude Code's own hooks do.
+        #[default]
+        Claude = "claude",
+        /// As `cupcake eval --harness claude` does.
+        Cupcake = "cupcake",
+    }
 }
 
 impl Dialect {
-    /// The words of a rule's `dialect`.
-    pub const NAMES: &[(&str, Dialect)] =
-        &[("claude", Dialect::Claude), ("cupcake", Dialect::Cupcake)];
-
     /// As that script is known to answer.
     pub fn of(script: &str) -> Dialect {
         if cupcake::is_run_by(script) { Dialect::Cupcake } else { Dialect::Claude }

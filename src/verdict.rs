@@ -2,35 +2,25 @@
 
 use serde_json::{Map, Value};
 
-/// What a rule says, weakest first: a stronger one of any rule wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verb {
-    /// Let it happen without asking the user.
-    Allow,
-    /// Ask the user.
-    Ask,
-    /// Suspend the call for later (print mode).
-    Defer,
-    /// Refuse. `block` is the same verb by its name on prompts, stops and after tools.
-    Deny,
-    /// Refuse and end the turn.
-    Halt,
+words! {
+    /// What a rule says, weakest first: a stronger one of any rule wins.
+    Verb {
+        /// Let it happen without asking the user.
+        Allow = "allow",
+        /// Ask the user.
+        Ask = "ask",
+        /// Suspend the call for later (print mode).
+        Defer = "defer",
+        /// Refuse. `block` is the same verb by its name on prompts, stops and after tools.
+        Deny = "deny",
+        /// Refuse and end the turn.
+        Halt = "halt",
+    }
 }
 
 impl Verb {
     /// Every verb, strongest first.
     pub const ALL: &'static [Verb] = &[Verb::Halt, Verb::Deny, Verb::Defer, Verb::Ask, Verb::Allow];
-
-    /// As it is written in a rule.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Verb::Allow => "allow",
-            Verb::Ask => "ask",
-            Verb::Defer => "defer",
-            Verb::Deny => "deny",
-            Verb::Halt => "halt",
-        }
-    }
 
     /// Does it stop the call?
     pub const fn stops(self) -> bool {

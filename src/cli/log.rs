@@ -344,7 +344,7 @@ fn server(asked: &Value) -> String {
     let plural = if attempts == 1 { "" } else { "s" };
     let (name, endpoint, outcome, cause) =
         (field("name"), field("endpoint"), field("outcome"), field("cause"));
-    let by = By::ALL.iter().find(|by| by.name() == field("by"));
+    let by = By::NAMES.iter().find(|(name, _)| *name == field("by")).map(|(_, by)| by);
     if outcome == "remembered" {
         let (since, until) = (moment(&field("since")), moment(&field("until")));
         // Lines of earlier versions do not say it.

@@ -25,15 +25,14 @@ pub use self::remote::Remote;
 pub use self::tables::{Autopilot, JournalConfig, Override};
 
 use self::check::{check_regexes, check_rule, check_scripts};
-use self::tables::{
-    MODES, OTHERWISE, SEVERITIES, read_autopilot, read_journal, read_override, read_packs,
-};
+use self::tables::{MODES, OTHERWISE, read_autopilot, read_journal, read_override, read_packs};
 use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, meant};
 use super::packed::{self, Patterns};
 use super::reader::Reader;
 use super::{
-    Action, Certainty, Command, Layer, Otherwise, Profile, Redact, Rule, Template, Verdict,
+    Action, Certainty, Command, Layer, Otherwise, Profile, Redact, Rule, Severity, Template,
+    Verdict,
 };
 
 /// The keys of a rule that are not conditions, and what each means.
@@ -182,12 +181,7 @@ fn top(
     let before = r.faults.len();
     match key.get_ref().as_ref() {
         "profile" => {
-            const NAMES: &[(&str, Profile)] = &[
-                ("observe", Profile::Observe),
-                ("guard", Profile::Guard),
-                ("strict", Profile::Strict),
-            ];
-            file.profile = r.one_of("profile", value, NAMES);
+            file.profile = r.one_of("profile", value, Profile::NAMES);
             if layer.is_project() && file.profile.is_some_and(|p| p < Profile::Strict) {
                 r.fault("only-tightens", "a project may only raise the profile", value.span())
                     .with_hint("write \"strict\", or set it in your own config");
@@ -483,7 +477,7 @@ fn read_key(
             rule.observe = r.one_of("mode", value, MODES).unwrap_or_default();
         }
         "severity" => {
-            rule.severity = r.one_of("severity", value, SEVERITIES).unwrap_or_default();
+            rule.severity = r.one_of("severity", value, Severity::NAMES).unwrap_or_default();
         }
         "certainty" => {
             // Only on what was not understood: the shipped rule `not-understood`.

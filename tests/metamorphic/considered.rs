@@ -15,6 +15,7 @@ use hookctl::engine::{Case, strongest};
 use hookctl::event::Kind;
 use hookctl::paths::Paths;
 use hookctl::rule::case::{self, Call};
+use hookctl::rule::condition::Subject;
 use hookctl::rule::{Layer, Rule, shipped};
 use hookctl::trial::Ground;
 use hookctl::verdict::Verb;
@@ -197,14 +198,13 @@ fn an_allow_changes_no_stop_and_what_matched_is_the_verdict() {
                 }
                 continue;
             }
-            let case = Case {
+            let subject = Subject {
                 event: &judged.event,
                 analysis: &judged.analysis,
                 bases: &judged.bases,
                 project: &judged.place.project,
-                profile: config.profile,
-                look: effect::look::below,
             };
+            let case = Case { subject, profile: config.profile, look: effect::look::below };
             let matched: Vec<_> = rules
                 .iter()
                 .filter_map(|rule| case.test(rule))

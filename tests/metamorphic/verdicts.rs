@@ -17,6 +17,7 @@ use hookctl::event::Kind;
 use hookctl::paths::Paths;
 use hookctl::rule::case::{self, Call};
 use hookctl::rule::concern::Call as Concerned;
+use hookctl::rule::condition::Subject;
 use hookctl::rule::path::Bases;
 use hookctl::rule::{Rule, shipped};
 use hookctl::trial::Ground;
@@ -66,14 +67,9 @@ impl Judge {
         let (_, event) = dry::event(payload, None);
         let analysis = effect::analyse(&event, place);
         let bases = Bases::new(&place.home, &place.project);
-        let case = Case {
-            event: &event,
-            analysis: &analysis,
-            bases: &bases,
-            project: &place.project,
-            profile: rule::Profile::default(),
-            look: effect::look::below,
-        };
+        let subject =
+            Subject { event: &event, analysis: &analysis, bases: &bases, project: &place.project };
+        let case = Case { subject, profile: rule::Profile::default(), look: effect::look::below };
         let call = Concerned { event: &event, analysis: &analysis, place, deep: false };
         let matches: Vec<_> = shipped::concerned(&call, |_| false)
             .filter_map(|one| case.test(self.rules.get(one.id)?))

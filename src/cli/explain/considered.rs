@@ -33,14 +33,7 @@ impl Report<'_> {
     }
 
     fn case(&self) -> Case<'_> {
-        Case {
-            event: &self.dry.event,
-            analysis: &self.dry.analysis,
-            bases: &self.dry.bases,
-            project: &self.dry.place.project,
-            profile: self.config.profile,
-            look: effect::look::below,
-        }
+        Case { subject: self.subject(), profile: self.config.profile, look: effect::look::below }
     }
 
     /// Every rule on this kind of event, those that matched first.

@@ -73,21 +73,19 @@ pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
 const REMEMBER: u64 = 3_600;
 const LONGEST_REMEMBERED: u64 = 86_400;
 
-/// What an answer amounts to that names no permission.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Amounts {
-    /// To nothing: the call takes its normal way.
-    #[default]
-    Silent,
-    /// To an allow.
-    Allow,
-    /// To an ask.
-    Ask,
+words! {
+    /// What an answer amounts to that names no permission.
+    #[derive(Default)]
+    Amounts {
+        /// To nothing: the call takes its normal way.
+        #[default]
+        Silent = "silent",
+        /// To an allow.
+        Allow = "allow",
+        /// To an ask, which a plain allow never is.
+        Ask = "ask",
+    }
 }
-
-/// The words for it; of a plain allow all but the last.
-const AMOUNTS: &[(&str, Amounts)] =
-    &[("silent", Amounts::Silent), ("allow", Amounts::Allow), ("ask", Amounts::Ask)];
 
 /// Where a secret comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,20 +98,19 @@ pub enum Secret {
     Command(String),
 }
 
-/// How much of an event leaves this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Send {
-    /// All but secrets.
-    #[default]
-    Full,
-    /// What was called on what, but no contents.
-    Summary,
-    /// Hashes in place of every text.
-    Hash,
+words! {
+    /// How much of an event leaves this machine.
+    #[derive(Default)]
+    Send {
+        /// All but secrets.
+        #[default]
+        Full = "full",
+        /// What was called on what, but no contents.
+        Summary = "summary",
+        /// Hashes in place of every text.
+        Hash = "hash",
+    }
 }
-
-const SENDS: &[(&str, Send)] =
-    &[("full", Send::Full), ("summary", Send::Summary), ("hash", Send::Hash)];
 
 /// A server that can be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -279,15 +276,15 @@ pub(super) fn read_key(
         "retry_delay_ms" => out.delay = millis(value, 0, 60_000, r),
         "deadline_ms" => out.deadline = millis(value, 10, 600_000, r),
         "fail_open" => out.fail_open = r.boolean(value).unwrap_or_default(),
-        "on_allow" => out.on_allow = r.one_of(key, value, &AMOUNTS[..2]).unwrap_or_default(),
-        "on_modify" => out.on_modify = r.one_of(key, value, AMOUNTS).unwrap_or_default(),
+        "on_allow" => out.on_allow = r.one_of(key, value, &Amounts::NAMES[..2]).unwrap_or_default(),
+        "on_modify" => out.on_modify = r.one_of(key, value, Amounts::NAMES).unwrap_or_default(),
         "human" => out.human = r.boolean(value).unwrap_or_default(),
         "remember_s" => {
             let seconds = r.integer(value, 0, LONGEST_REMEMBERED).unwrap_or_default();
             out.remember = Duration::from_secs(seconds);
         }
         "audit" => out.audit = r.boolean(value).unwrap_or_default(),
-        "send" => out.send = r.one_of(key, value, SENDS).unwrap_or_default(),
+        "send" => out.send = r.one_of(key, value, Send::NAMES).unwrap_or_default(),
         "verdicts" => out.verdicts = r.each(value, "unknown-word", verdict),
         _ => read_road(key, value, out, r),
     }

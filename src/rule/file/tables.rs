@@ -70,7 +70,7 @@ pub(super) fn read_override(
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "action" => out.action = read_action(value, r),
-            "severity" => out.severity = r.one_of("severity", value, SEVERITIES),
+            "severity" => out.severity = r.one_of("severity", value, Severity::NAMES),
             "enabled" => out.enabled = r.boolean(value),
             "mode" => out.observe = r.one_of("mode", value, MODES),
             other => r.unknown_key(other, key.span(), ["action", "severity", "enabled", "mode"]),
@@ -131,13 +131,6 @@ pub(super) const OTHERWISE: &[(&str, Otherwise)] = &[
     ("silence", Otherwise::Silent),
     ("ask", Otherwise::Ask),
     ("deny", Otherwise::Deny),
-];
-
-pub(super) const SEVERITIES: &[(&str, Severity)] = &[
-    ("low", Severity::Low),
-    ("medium", Severity::Medium),
-    ("high", Severity::High),
-    ("critical", Severity::Critical),
 ];
 
 pub(super) fn read_journal(
