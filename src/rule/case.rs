@@ -8,11 +8,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::fault::{Fault, meant};
-use super::reader::{Reader, json};
+use super::reader::{Item, Reader, json};
 use crate::event::Kind;
 use crate::files;
 use crate::verdict::Verb;
@@ -181,7 +180,7 @@ struct Raw {
 }
 
 impl Raw {
-    fn read(item: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<Raw> {
+    fn read(item: &Item<'_>, r: &mut Reader<'_>) -> Option<Raw> {
         let mut raw = Raw { span: item.span(), ..Raw::default() };
         for (key, value) in r.table(item, "test")? {
             let name = key.get_ref().as_ref();

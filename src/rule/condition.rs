@@ -5,9 +5,6 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
-use toml::de::DeValue;
-
 use crate::effect::{Analysis, Effect, Extent, Grade, Source, SubCommand, Word, secret};
 use crate::event::{Event, Kind};
 use crate::limits;
@@ -30,7 +27,7 @@ pub use self::when::{WHEN_KEYS, When};
 use super::Truth;
 use super::concern::Line;
 use super::path::Bases;
-use super::reader::Reader;
+use super::reader::{Item, Reader};
 
 /// A key of a rule file.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +102,7 @@ pub trait Condition {
     };
 
     /// Reads what a rule asks for.
-    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self::Value {
+    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> Self::Value {
         Self::Value::read(value, r)
     }
 

@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::effect::program::table::Program;
@@ -29,7 +28,7 @@ use self::tables::{MODES, OTHERWISE, read_autopilot, read_journal, read_override
 use super::condition::{self, Conditions};
 use super::fault::{Fault, Gravity, meant};
 use super::packed::{self, Patterns};
-use super::reader::Reader;
+use super::reader::{Item, Key, Reader};
 use super::{
     Action, Certainty, Command, Layer, Otherwise, Profile, Redact, Rule, Severity, Template,
     Verdict,
@@ -171,95 +170,86 @@ fn tables(table: &DeTable<'_>, layer: Layer, mut r: Reader<'_>) -> RuleFile {
     file
 }
 
-fn top(
-    key: &Spanned<toml::de::DeString<'_>>,
-    value: &Spanned<DeValue<'_>>,
-    layer: Layer,
-    file: &mut RuleFile,
-    r: &mut Reader<'_>,
-) {
+fn top(key: &Key<'_>, value: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &mut Reader<'_>) {
     let before = r.faults.len();
-    match key.get_ref().as_ref() {
-        "profile" => {
-            file.profile = r.one_of("profile", value, Profile::NAMES);
-            if layer.is_project() && file.profile.is_some_and(|p| p < Profile::Strict) {
-                r.fault("only-tightens", "a project may only raise the profile", value.span())
-                    .with_hint("write \"strict\", or set it in your own config");
-            }
-        }
-        "autopilot" => {
-            file.autopilot = read_autopilot(value, layer, r);
-        }
+    let name = key.get_ref().as_ref();
+    match name {
+        // A rule's faults cost that rule's events, not the whole file.
+        "rule" => return read_rules(value, layer, file, r),
+        "profile" => file.profile = read_profile(value, layer, r),
+        "autopilot" => file.autopilot = read_autopilot(value, layer, r),
         "pack" => {
             ignored_here(key, layer, r);
             read_packs(value, file, r);
         }
         "override" => {
             ignored_here(key, layer, r);
-            if let Some(table) = r.table(value, "override") {
-                for (id, body) in table {
-                    read_override(id, body, file, r);
-                }
+            for (id, body) in r.table(value, name).into_iter().flatten() {
+                read_override(id, body, file, r);
             }
-        }
-        "rule" => {
-            if let Some(table) = r.table(value, "rule") {
-                let most =
-                    if layer.is_project() { limits::PROJECT_RULES } else { limits::OWN_RULES };
-                for (id, body) in table.iter().take(most) {
-                    read_rule(id, body, layer, file, r);
-                }
-                if let Some((id, _)) = table.iter().nth(most) {
-                    r.fault(
-                        "too-many",
-                        format!("{} rules: {most} are the most in this file", table.len()),
-                        id.span(),
-                    )
-                    .with_hint(
-                        "put several patterns into one rule; those from here on do not hold",
-                    );
-                    file.broken = KindSet::ALL;
-                }
-            }
-            // A rule's faults cost that rule's events, not the whole file.
-            return;
         }
         "remote" => {
             r.private = true;
-            if let Some(table) = r.table(value, "remote") {
-                for (name, body) in table {
-                    file.remotes.extend(remote::read_remote(name, body, r));
-                }
+            for (name, body) in r.table(value, name).into_iter().flatten() {
+                file.remotes.extend(remote::read_remote(name, body, r));
             }
             r.private = false;
         }
         "program" => {
-            if let Some(table) = r.table(value, "program") {
-                for (name, body) in table {
-                    file.programs.extend(super::program::read(name, body, r));
-                }
+            for (name, body) in r.table(value, name).into_iter().flatten() {
+                file.programs.extend(super::program::read(name, body, r));
             }
         }
         // `case.rs` reads them, where they are asked for: here they cost nothing.
         "test" => {}
         "journal" => file.journal = read_journal(value, r),
-        other => {
-            let of_rules = RULE_KEYS.iter().map(|(key, _)| *key);
-            let is_of_rules =
-                of_rules.chain(condition::KEYS.iter().map(|key| key.name)).any(|key| key == other);
-            let belongs = || "this belongs into a rule: put [rule.some-id] above it".to_string();
-            let hint = meant(other, TOP_KEYS.iter().map(|(key, _)| *key));
-            r.fault("unknown-key", format!("unknown key `{other}`"), key.span()).hint =
-                hint.or_else(|| is_of_rules.then(belongs));
-        }
+        _ => unknown_at_top(key, r),
     }
     if r.faults[before..].iter().any(|f| f.gravity == Gravity::Error) {
         file.broken = KindSet::ALL;
     }
 }
 
+fn unknown_at_top(key: &Key<'_>, r: &mut Reader<'_>) {
+    let name = key.get_ref().as_ref();
+    let hint = meant(name, TOP_KEYS.iter().map(|(key, _)| *key)).or_else(|| {
+        known_in_rules()
+            .any(|key| key == name)
+            .then(|| "this belongs into a rule: put [rule.some-id] above it".into())
+    });
+    r.fault("unknown-key", format!("unknown key `{name}`"), key.span()).hint = hint;
+}
+
+/// Every key of a rule.
+fn known_in_rules() -> impl Iterator<Item = &'static str> {
+    RULE_KEYS.iter().map(|(key, _)| *key).chain(condition::KEYS.iter().map(|key| key.name))
+}
+
+fn read_profile(value: &Item<'_>, layer: Layer, r: &mut Reader<'_>) -> Option<Profile> {
+    let profile = r.one_of("profile", value, Profile::NAMES);
+    if layer.is_project() && profile.is_some_and(|p| p < Profile::Strict) {
+        r.fault("only-tightens", "a project may only raise the profile", value.span())
+            .with_hint("write \"strict\", or set it in your own config");
+    }
+    profile
+}
+
+fn read_rules(value: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &mut Reader<'_>) {
+    let Some(table) = r.table(value, "rule") else { return };
+    let most = if layer.is_project() { limits::PROJECT_RULES } else { limits::OWN_RULES };
+    for (id, body) in table.iter().take(most) {
+        read_rule(id, body, layer, file, r);
+    }
+    if let Some((id, _)) = table.iter().nth(most) {
+        let message = format!("{} rules: {most} are the most in this file", table.len());
+        r.fault("too-many", message, id.span())
+            .with_hint("put several patterns into one rule; those from here on do not hold");
+        file.broken = KindSet::ALL;
+    }
+}
+
 /// Warns of a table that counts in managed and user files only.
-fn ignored_here(key: &Spanned<toml::de::DeString<'_>>, layer: Layer, r: &mut Reader<'_>) {
+fn ignored_here(key: &Key<'_>, layer: Layer, r: &mut Reader<'_>) {
     if layer.is_project() {
         r.warn(
             "ignored-here",
@@ -270,13 +260,7 @@ fn ignored_here(key: &Spanned<toml::de::DeString<'_>>, layer: Layer, r: &mut Rea
     }
 }
 
-fn read_rule(
-    id: &Spanned<toml::de::DeString<'_>>,
-    body: &Spanned<DeValue<'_>>,
-    layer: Layer,
-    file: &mut RuleFile,
-    r: &mut Reader<'_>,
-) {
+fn read_rule(id: &Key<'_>, body: &Item<'_>, layer: Layer, file: &mut RuleFile, r: &mut Reader<'_>) {
     let name = id.get_ref().to_string();
     let before = r.faults.len();
     r.rule = Some(name.clone());
@@ -391,113 +375,122 @@ impl Seen {
 }
 
 fn read_key(
-    key: &Spanned<toml::de::DeString<'_>>,
-    value: &Spanned<DeValue<'_>>,
+    key: &Key<'_>,
+    value: &Item<'_>,
     matcher: bool,
     rule: &mut Rule,
     seen: &mut Seen,
     r: &mut Reader<'_>,
 ) {
     let name = key.get_ref().as_ref();
-    let verb = match name {
-        "deny" => Some(("deny", Verb::Deny)),
-        "block" => Some(("block", Verb::Deny)),
-        "ask" => Some(("ask", Verb::Ask)),
-        "allow" => Some(("allow", Verb::Allow)),
-        "defer" => Some(("defer", Verb::Defer)),
-        "halt" => Some(("halt", Verb::Halt)),
-        _ => None,
-    };
-    if let Some((written, verb)) = verb {
-        seen.verdicts.push((written, key.span()));
-        if let Some(template) = r.template(value) {
-            seen.verdict = Some((verb, template));
-        }
-        return;
-    }
     match name {
         // They were read first.
         "on" | "limit" | "dialect" | "otherwise" => {}
         "unless" => {
-            if let Some(table) = r.table(value, "unless") {
-                let mut unless = Conditions::default();
-                for (key, value) in table {
-                    if !unless.read(key.get_ref(), value, r) {
-                        let known = condition::KEYS.iter().map(|key| key.name);
-                        r.unknown_key(key.get_ref(), key.span(), known);
-                    }
-                }
-                rule.unless = Some(Box::new(unless));
+            if let Some(table) = r.table(value, name) {
+                rule.unless = Some(Box::new(read_unless(table, r)));
             }
         }
-        "rewrite" => rule.actions.extend(r.fields(value).map(Action::Rewrite)),
-        "replace" => rule.actions.extend(r.fields(value).map(Action::Replace)),
-        "redact" => match value.get_ref() {
-            DeValue::Boolean(true) => rule.actions.push(Action::Redact(Redact::Secrets)),
-            DeValue::Boolean(false) => {}
-            _ => rule.actions.push(Action::Redact(Redact::Patterns(r.regexes(value)))),
-        },
-        "context" => rule.actions.extend(r.text_source(value, true).map(Action::Context)),
-        "notify" => rule.actions.extend(r.text_source(value, false).map(Action::Notify)),
         "run" => seen.run = r.command(value),
-        "hook" => rule.actions.extend(r.command(value).map(|command| Action::Hook {
+        "tool" if matcher => rule.conditions.tool = r.matchers(value),
+        _ => {
+            let known = read_verdict(key, value, seen, r)
+                || rule.conditions.read(name, value, r)
+                || read_action(name, value, rule, seen, r)
+                || read_degree(key, value, rule, r)
+                || rule.layer() == Layer::Pack && read_shipped(name, value, rule, seen, r);
+            if !known {
+                r.unknown_key(name, key.span(), known_in_rules());
+            }
+        }
+    }
+}
+
+/// Reads a verdict. False = the key is none.
+fn read_verdict(key: &Key<'_>, value: &Item<'_>, seen: &mut Seen, r: &mut Reader<'_>) -> bool {
+    let name = key.get_ref().as_ref();
+    let found = match name {
+        "block" => Some(("block", Verb::Deny)),
+        _ => Verb::NAMES.iter().copied().find(|(word, _)| *word == name),
+    };
+    let Some((written, verb)) = found else { return false };
+    seen.verdicts.push((written, key.span()));
+    if let Some(template) = r.template(value) {
+        seen.verdict = Some((verb, template));
+    }
+    true
+}
+
+fn read_unless(table: &DeTable<'_>, r: &mut Reader<'_>) -> Conditions {
+    let mut unless = Conditions::default();
+    for (key, value) in table {
+        if !unless.read(key.get_ref(), value, r) {
+            r.unknown_key(key.get_ref(), key.span(), condition::KEYS.iter().map(|key| key.name));
+        }
+    }
+    unless
+}
+
+/// Reads what the rule does beside its verdict. False = the key says nothing of that.
+fn read_action(
+    name: &str,
+    value: &Item<'_>,
+    rule: &mut Rule,
+    seen: &Seen,
+    r: &mut Reader<'_>,
+) -> bool {
+    let action = match name {
+        "rewrite" => r.fields(value).map(Action::Rewrite),
+        "replace" => r.fields(value).map(Action::Replace),
+        "redact" => match value.get_ref() {
+            DeValue::Boolean(on) => on.then_some(Action::Redact(Redact::Secrets)),
+            _ => Some(Action::Redact(Redact::Patterns(r.regexes(value)))),
+        },
+        "context" => r.text_source(value, true).map(Action::Context),
+        "notify" => r.text_source(value, false).map(Action::Notify),
+        "hook" => r.command(value).map(|command| Action::Hook {
             dialect: seen.dialect(&command),
             otherwise: seen.otherwise(),
             command,
-        })),
-        "env" => {
-            let mut env = Vec::new();
-            if let Some(table) = r.table(value, "env") {
-                for (name, value) in table {
-                    let text = name.get_ref().as_ref();
-                    let good = !text.is_empty()
-                        && !text.starts_with(|c: char| c.is_ascii_digit())
-                        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-                    if !good {
-                        r.fault(
-                            "bad-name",
-                            format!("`{text}` is no name of a variable"),
-                            name.span(),
-                        );
-                    }
-                    if let Some(template) = r.template(value) {
-                        env.push((text.to_string(), template));
-                    }
-                }
-            }
-            if !env.is_empty() {
-                rule.actions.push(Action::Env(env));
-            }
+        }),
+        "env" => Some(read_env(value, r)).filter(|env| !env.is_empty()).map(Action::Env),
+        "remote" => {
+            let otherwise = seen.otherwise();
+            r.string(value).map(|(server, _)| Action::Remote { server, otherwise })
         }
-        "remote" => rule.actions.extend(
-            r.string(value)
-                .map(|(server, _)| Action::Remote { server, otherwise: seen.otherwise() }),
-        ),
-        "mode" => {
-            rule.observe = r.one_of("mode", value, MODES).unwrap_or_default();
+        _ => return false,
+    };
+    rule.actions.extend(action);
+    true
+}
+
+fn read_env(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<(String, Template)> {
+    let mut env = Vec::new();
+    for (name, value) in r.table(value, "env").into_iter().flatten() {
+        let text = name.get_ref().as_ref();
+        let good = !text.is_empty()
+            && !text.starts_with(|c: char| c.is_ascii_digit())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !good {
+            r.fault("bad-name", format!("`{text}` is no name of a variable"), name.span());
         }
+        env.extend(r.template(value).map(|template| (text.to_string(), template)));
+    }
+    env
+}
+
+/// Reads how grave the rule is, and how much it is enforced. False = the key says nothing of that.
+fn read_degree(key: &Key<'_>, value: &Item<'_>, rule: &mut Rule, r: &mut Reader<'_>) -> bool {
+    let name = key.get_ref().as_ref();
+    match name {
+        "mode" => rule.observe = r.one_of(name, value, MODES).unwrap_or_default(),
         "severity" => {
-            rule.severity = r.one_of("severity", value, Severity::NAMES).unwrap_or_default();
+            rule.severity = r.one_of(name, value, Severity::NAMES).unwrap_or_default();
         }
-        "certainty" => {
-            // Only on what was not understood: the shipped rule `not-understood`.
-            const SHIPPED: &[(&str, Option<Certainty>)] =
-                &[("possible", Some(Certainty::Possible)), ("unknown", None)];
-            const NAMES: &[(&str, Option<Certainty>)] =
-                &[("possible", Some(Certainty::Possible)), ("certain", Some(Certainty::Profile))];
-            let names = if rule.layer() == Layer::Pack { SHIPPED } else { NAMES };
-            let certainty = r.one_of("certainty", value, names);
-            seen.not_understood = certainty == Some(None);
-            rule.certainty = certainty.flatten().unwrap_or_default();
-        }
-        "danger" if rule.layer() == Layer::Pack => {
-            seen.danger = r.strings(value).into_iter().map(|(text, _)| text).collect();
-        }
-        "always" if rule.layer() == Layer::Pack => {
-            rule.stays = r.boolean(value).unwrap_or_default();
-        }
-        "closed" if rule.layer() == Layer::Pack => {
-            seen.closed = r.boolean(value).unwrap_or_default();
+        "certainty" if rule.layer() != Layer::Pack => {
+            const NAMES: &[(&str, Certainty)] =
+                &[("possible", Certainty::Possible), ("certain", Certainty::Profile)];
+            rule.certainty = r.one_of(name, value, NAMES).unwrap_or_default();
         }
         "repeat" => rule.repeat = r.integer(value, 1, limits::REPEAT).unwrap_or(1) as u32,
         "lock" => {
@@ -505,18 +498,40 @@ fn read_key(
             let lock = r.boolean(value).unwrap_or_default();
             rule.stays = lock && managed;
             if lock && !managed {
-                r.warn("lock-ignored", "lock has a meaning in the managed file only", key.span());
+                let message = "lock has a meaning in the managed file only";
+                r.warn("lock-ignored", message, key.span());
             }
         }
-        "tool" if matcher => rule.conditions.tool = r.matchers(value),
-        _ => {
-            if !rule.conditions.read(name, value, r) {
-                let known = RULE_KEYS.iter().map(|(key, _)| *key);
-                let known = known.chain(condition::KEYS.iter().map(|key| key.name));
-                r.unknown_key(name, key.span(), known);
-            }
-        }
+        _ => return false,
     }
+    true
+}
+
+/// Reads what shipped rules alone say. False = they say nothing by that key either.
+fn read_shipped(
+    name: &str,
+    value: &Item<'_>,
+    rule: &mut Rule,
+    seen: &mut Seen,
+    r: &mut Reader<'_>,
+) -> bool {
+    match name {
+        "certainty" => {
+            // Only on what was not understood: the shipped rule `not-understood`.
+            const NAMES: &[(&str, Option<Certainty>)] =
+                &[("possible", Some(Certainty::Possible)), ("unknown", None)];
+            let certainty = r.one_of(name, value, NAMES);
+            seen.not_understood = certainty == Some(None);
+            rule.certainty = certainty.flatten().unwrap_or_default();
+        }
+        "danger" => {
+            seen.danger = r.strings(value).into_iter().map(|(text, _)| text).collect();
+        }
+        "always" => rule.stays = r.boolean(value).unwrap_or_default(),
+        "closed" => seen.closed = r.boolean(value).unwrap_or_default(),
+        _ => return false,
+    }
+    true
 }
 
 /// Without `on` the keys decide.

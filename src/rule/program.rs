@@ -1,11 +1,10 @@
 //! `[program.NAME]`: what people say of programs and MCP tools of their own, in the words of the
 //! shipped tables (`docs/programs.md`).
 
-use toml::Spanned;
-use toml::de::{DeString, DeValue};
+use toml::de::DeValue;
 
 use super::fault::meant;
-use super::reader::Reader;
+use super::reader::{Item, Key, Reader};
 use crate::effect::Word;
 use crate::effect::program::row;
 use crate::effect::program::table::{self, Class, Language, Program, Role, packed};
@@ -32,11 +31,7 @@ fn keep(text: &str) -> &'static str {
 }
 
 /// Reads one entry.
-pub fn read(
-    name: &Spanned<DeString<'_>>,
-    body: &Spanned<DeValue<'_>>,
-    r: &mut Reader<'_>,
-) -> Option<Program> {
+pub fn read(name: &Key<'_>, body: &Item<'_>, r: &mut Reader<'_>) -> Option<Program> {
     let entry = r.table(body, "program")?;
     let mut program = match entry.get("same") {
         Some(value) => same(value, r),
@@ -50,7 +45,7 @@ pub fn read(
 }
 
 /// The shipped entry of that name, to begin with; where there is none, an empty one.
-fn same(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Program {
+fn same(value: &Item<'_>, r: &mut Reader<'_>) -> Program {
     let Some((name, span)) = r.string(value) else { return Program::default() };
     let Some(found) = table::program(&name, &[]) else {
         r.fault("unknown-program", format!("no shipped entry is called `{name}`"), span).hint =
@@ -63,8 +58,8 @@ fn same(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Program {
 
 /// Reads one key; None where its value is of another type.
 fn read_key(
-    key: &Spanned<DeString<'_>>,
-    value: &Spanned<DeValue<'_>>,
+    key: &Key<'_>,
+    value: &Item<'_>,
     program: &mut Program,
     r: &mut Reader<'_>,
 ) -> Option<()> {
@@ -102,7 +97,7 @@ fn read_key(
     Some(())
 }
 
-fn effects(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static [Word] {
+fn effects(value: &Item<'_>, r: &mut Reader<'_>) -> &'static [Word] {
     let mut words = Vec::new();
     for (text, span) in r.strings(value) {
         words.extend(word(&text, span, r));
@@ -110,7 +105,7 @@ fn effects(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static [Word] 
     words.leak()
 }
 
-fn verbs(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> &'static str {
+fn verbs(value: &Item<'_>, r: &mut Reader<'_>) -> &'static str {
     let mut lines = String::new();
     for (line, span) in r.strings(value) {
         let Some((words, effects)) = take(row::verb(&line), "bad-verb", span.clone(), r) else {
@@ -151,7 +146,7 @@ fn take<T>(
     None
 }
 
-fn operands(value: &Spanned<DeValue<'_>>, program: &mut Program, r: &mut Reader<'_>) {
+fn operands(value: &Item<'_>, program: &mut Program, r: &mut Reader<'_>) {
     // A program without operands has an empty list.
     let items = match value.get_ref() {
         DeValue::Array(items) if items.is_empty() => Vec::new(),
@@ -166,7 +161,7 @@ fn operands(value: &Spanned<DeValue<'_>>, program: &mut Program, r: &mut Reader<
 }
 
 /// Option lines, packed as the shipped ones are; of a name that `base` has too, these count.
-fn options(value: &Spanned<DeValue<'_>>, base: &'static str, r: &mut Reader<'_>) -> &'static str {
+fn options(value: &Item<'_>, base: &'static str, r: &mut Reader<'_>) -> &'static str {
     let lines = r.strings(value);
     let mut found = Vec::new();
     for (line, span) in &lines {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use crate::event::{Kind, KindSet};
 use crate::glob;
@@ -19,6 +19,12 @@ use super::fault::{Fault, Gravity, meant, position};
 use super::list::PatternList;
 use super::path::PathPattern;
 use super::{Command, Fields, Regex, Rule, Template, Text};
+
+/// A key with its place in the file.
+pub type Key<'i> = Spanned<DeString<'i>>;
+
+/// A value with its place in the file.
+pub type Item<'i> = Spanned<DeValue<'i>>;
 
 /// Reads values and collects what is wrong with them.
 pub struct Reader<'t> {
@@ -116,17 +122,13 @@ impl<'t> Reader<'t> {
             .with_hint(hint.unwrap_or_else(|| format!("there are {}", known.join(", "))));
     }
 
-    pub(super) fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, wanted: &str) {
+    pub(super) fn wrong_type(&mut self, value: &Item<'_>, wanted: &str) {
         let found = value.get_ref().type_str();
         self.fault("wrong-type", format!("expected {wanted}, found {found}"), value.span());
     }
 
     /// A table.
-    pub fn table<'v, 'i>(
-        &mut self,
-        value: &'v Spanned<DeValue<'i>>,
-        what: &str,
-    ) -> Option<&'v DeTable<'i>> {
+    pub fn table<'v, 'i>(&mut self, value: &'v Item<'i>, what: &str) -> Option<&'v DeTable<'i>> {
         match value.get_ref() {
             DeValue::Table(table) => Some(table),
             _ => {
@@ -137,7 +139,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A string.
-    pub fn string(&mut self, value: &Spanned<DeValue<'_>>) -> Option<(String, Range<usize>)> {
+    pub fn string(&mut self, value: &Item<'_>) -> Option<(String, Range<usize>)> {
         match value.get_ref() {
             DeValue::String(text) => Some((text.to_string(), value.span())),
             _ => {
@@ -148,7 +150,7 @@ impl<'t> Reader<'t> {
     }
 
     /// One string or a list of them.
-    pub fn strings(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<(String, Range<usize>)> {
+    pub fn strings(&mut self, value: &Item<'_>) -> Vec<(String, Range<usize>)> {
         match value.get_ref() {
             DeValue::String(text) => vec![(text.to_string(), value.span())],
             DeValue::Array(items) => {
@@ -169,7 +171,7 @@ impl<'t> Reader<'t> {
     }
 
     /// How many of a list's items are read: all, unless there are too many.
-    fn fits(&mut self, items: usize, list: &Spanned<DeValue<'_>>) -> usize {
+    fn fits(&mut self, items: usize, list: &Item<'_>) -> usize {
         if items > limits::LIST {
             self.fault(
                 "too-many",
@@ -184,7 +186,7 @@ impl<'t> Reader<'t> {
     /// One string or a list, each read by `parse`.
     pub fn each<T>(
         &mut self,
-        value: &Spanned<DeValue<'_>>,
+        value: &Item<'_>,
         code: &'static str,
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Vec<T> {
@@ -203,7 +205,7 @@ impl<'t> Reader<'t> {
     /// Patterns, some of which may exclude: by `take` where they were compiled before, else by `parse`.
     pub fn patterns<T>(
         &mut self,
-        value: &Spanned<DeValue<'_>>,
+        value: &Item<'_>,
         code: &'static str,
         parse: fn(&str) -> Result<T, String>,
         take: fn(&str) -> T,
@@ -234,17 +236,17 @@ impl<'t> Reader<'t> {
     }
 
     /// Path patterns.
-    pub fn paths(&mut self, value: &Spanned<DeValue<'_>>) -> PatternList<PathPattern> {
+    pub fn paths(&mut self, value: &Item<'_>) -> PatternList<PathPattern> {
         self.patterns(value, "bad-path", PathPattern::parse, PathPattern::sound)
     }
 
     /// Command patterns.
-    pub fn commands(&mut self, value: &Spanned<DeValue<'_>>) -> PatternList<CommandPattern> {
+    pub fn commands(&mut self, value: &Item<'_>) -> PatternList<CommandPattern> {
         self.patterns(value, "bad-command", CommandPattern::parse, CommandPattern::sound)
     }
 
     /// Globs over names.
-    pub fn names(&mut self, value: &Spanned<DeValue<'_>>) -> PatternList<Name> {
+    pub fn names(&mut self, value: &Item<'_>) -> PatternList<Name> {
         let read = |text: &str| {
             let (excludes, text) = compiled::item(text);
             match glob::fault(text) {
@@ -260,7 +262,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The matchers of a hook entry: nothing excludes there.
-    pub fn matchers(&mut self, value: &Spanned<DeValue<'_>>) -> PatternList<Name> {
+    pub fn matchers(&mut self, value: &Item<'_>) -> PatternList<Name> {
         let mut out = PatternList::default();
         for (text, _) in self.strings(value) {
             Name::matcher(&text).into_iter().for_each(|name| out.push(false, name));
@@ -269,12 +271,12 @@ impl<'t> Reader<'t> {
     }
 
     /// Regular expressions; whether they can be compiled is checked with the whole rule.
-    pub fn regexes(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<Regex> {
+    pub fn regexes(&mut self, value: &Item<'_>) -> Vec<Regex> {
         self.strings(value).into_iter().map(|(text, _)| Regex::new(text)).collect()
     }
 
     /// true or false.
-    pub fn boolean(&mut self, value: &Spanned<DeValue<'_>>) -> Option<bool> {
+    pub fn boolean(&mut self, value: &Item<'_>) -> Option<bool> {
         match value.get_ref() {
             DeValue::Boolean(flag) => Some(*flag),
             _ => {
@@ -284,12 +286,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    pub(super) fn integer(
-        &mut self,
-        value: &Spanned<DeValue<'_>>,
-        least: u64,
-        most: u64,
-    ) -> Option<u64> {
+    pub(super) fn integer(&mut self, value: &Item<'_>, least: u64, most: u64) -> Option<u64> {
         let DeValue::Integer(integer) = value.get_ref() else {
             self.wrong_type(value, "a whole number");
             return None;
@@ -307,7 +304,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Seconds as a number, or a text such as "90s", "5m", "500ms".
-    pub(super) fn duration(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Duration> {
+    pub(super) fn duration(&mut self, value: &Item<'_>) -> Option<Duration> {
         let parsed = match value.get_ref() {
             DeValue::Integer(_) => return self.integer(value, 1, 86_400).map(Duration::from_secs),
             DeValue::Float(number) => number
@@ -331,7 +328,7 @@ impl<'t> Reader<'t> {
     pub(super) fn one_of<T: Copy>(
         &mut self,
         what: &str,
-        value: &Spanned<DeValue<'_>>,
+        value: &Item<'_>,
         names: &[(&str, T)],
     ) -> Option<T> {
         let (text, span) = self.string(value)?;
@@ -342,7 +339,7 @@ impl<'t> Reader<'t> {
         found
     }
 
-    pub(super) fn template(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Template> {
+    pub(super) fn template(&mut self, value: &Item<'_>) -> Option<Template> {
         let (text, span) = self.string(value)?;
         if self.sound {
             return Some(Template::sound(&text));
@@ -357,7 +354,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A shell command: a string.
-    pub fn command(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Command> {
+    pub fn command(&mut self, value: &Item<'_>) -> Option<Command> {
         let script = self.template(value)?;
         if script.source().trim().is_empty() {
             self.fault("empty-command", "the command is empty", value.span());
@@ -366,11 +363,7 @@ impl<'t> Reader<'t> {
         Some(Command { script, limit: self.limit, base: self.base.clone() })
     }
 
-    pub(super) fn text_source(
-        &mut self,
-        value: &Spanned<DeValue<'_>>,
-        files: bool,
-    ) -> Option<Text> {
+    pub(super) fn text_source(&mut self, value: &Item<'_>, files: bool) -> Option<Text> {
         let table = match value.get_ref() {
             DeValue::Table(table) => table,
             _ => return self.template(value).map(Text::Plain),
@@ -400,7 +393,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A table of field path to template, if there is anything in it; keys may be dotted.
-    pub(super) fn fields(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Fields> {
+    pub(super) fn fields(&mut self, value: &Item<'_>) -> Option<Fields> {
         let mut out = Vec::new();
         if let Some(table) = self.table(value, "field = text") {
             self.fields_below(table, &mut Vec::new(), &mut out);
@@ -425,7 +418,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A table of field path to what the value must be.
-    pub fn field_tests(&mut self, value: &Spanned<DeValue<'_>>) -> Vec<FieldTest> {
+    pub fn field_tests(&mut self, value: &Item<'_>) -> Vec<FieldTest> {
         let Some(table) = self.table(value, "field = value") else { return Vec::new() };
         let mut out = Vec::new();
         for (key, value) in table {
@@ -442,7 +435,7 @@ impl<'t> Reader<'t> {
         out
     }
 
-    fn value_test(&mut self, value: &Spanned<DeValue<'_>>) -> Option<ValueTest> {
+    fn value_test(&mut self, value: &Item<'_>) -> Option<ValueTest> {
         match value.get_ref() {
             DeValue::String(text) => self.value_glob(text.to_string(), value),
             DeValue::Table(table) => {
@@ -469,7 +462,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn value_glob(&mut self, text: String, value: &Spanned<DeValue<'_>>) -> Option<ValueTest> {
+    fn value_glob(&mut self, text: String, value: &Item<'_>) -> Option<ValueTest> {
         if text.len() > limits::PATTERN {
             let message =
                 format!("a glob of {} bytes: {} are the most", text.len(), limits::PATTERN);
@@ -485,14 +478,14 @@ impl<'t> Reader<'t> {
     }
 
     /// The events of `on`.
-    pub(super) fn events(&mut self, value: &Spanned<DeValue<'_>>, rule: &mut Rule) {
+    pub(super) fn events(&mut self, value: &Item<'_>, rule: &mut Rule) {
         let named = self.kinds(value);
         rule.on_named = named.is_some();
         rule.on = named.unwrap_or(KindSet::ALL);
     }
 
     /// Event names, or `"*"`; None where none is named.
-    pub(super) fn kinds(&mut self, value: &Spanned<DeValue<'_>>) -> Option<KindSet> {
+    pub(super) fn kinds(&mut self, value: &Item<'_>) -> Option<KindSet> {
         let mut out = None;
         for (text, span) in self.strings(value) {
             let set = out.get_or_insert(KindSet::EMPTY);
@@ -534,7 +527,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 }
 
 /// A TOML value as JSON.
-pub(super) fn json(value: &Spanned<DeValue<'_>>) -> Option<Value> {
+pub(super) fn json(value: &Item<'_>) -> Option<Value> {
     Some(match value.get_ref() {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(flag) => Value::Bool(*flag),

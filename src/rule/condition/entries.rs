@@ -3,9 +3,6 @@
 //! To add one: its type with an `impl Condition`, and its name in the list at the top. The keys of rule files, `check`,
 //! `explain`, the index and the schema (`UPDATE_DOCS=1 cargo test --test docs`) follow from it.
 
-use toml::Spanned;
-use toml::de::DeValue;
-
 use super::{
     Condition, FieldTest, Key, List, Name, Needs, Permission, Scope, Subject, Value, When, within,
 };
@@ -14,7 +11,7 @@ use crate::event::Kind;
 use crate::rule::command::CommandPattern;
 use crate::rule::concern::Line;
 use crate::rule::path::PathPattern;
-use crate::rule::reader::Reader;
+use crate::rule::reader::{Item, Reader};
 use crate::rule::{PatternList, Regex, Truth};
 
 /// The struct of all conditions, and what goes over each of them.
@@ -38,7 +35,7 @@ macro_rules! conditions {
 
         impl Conditions {
             /// Reads one key. False = the key is none of conditions.
-            pub fn read(&mut self, key: &str, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> bool {
+            pub fn read(&mut self, key: &str, value: &Item<'_>, r: &mut Reader<'_>) -> bool {
                 $(
                     if key == $entry::KEY {
                         self.$field = $entry::read(value, r);
@@ -385,7 +382,7 @@ impl Condition for Host {
     const DOC: &'static str = "globs over host names; *.x.org does not hold for x.org";
     const SCOPE: Scope = Scope::Operand;
 
-    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self::Value {
+    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> Self::Value {
         let mut hosts = r.names(value);
         hosts.iter_mut().for_each(Name::fold);
         hosts

@@ -1,14 +1,11 @@
 //! What conditions are set to: how each sort of value is read.
 
-use toml::Spanned;
-use toml::de::DeValue;
-
 use super::{FieldTest, Name, Permission};
 use crate::effect::Word;
 use crate::effect::program::row;
 use crate::rule::command::CommandPattern;
 use crate::rule::path::PathPattern;
-use crate::rule::reader::Reader;
+use crate::rule::reader::{Item, Reader};
 use crate::rule::{PatternList, Regex};
 
 /// Sorts of values, for whoever describes or examines a rule file.
@@ -37,7 +34,7 @@ pub trait Value: Default + PartialEq {
     /// What it is.
     const SORT: Sort;
     /// Reads it.
-    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self;
+    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> Self;
     /// Is nothing asked for?
     fn is_nothing(&self) -> bool;
     /// Adds its regular expressions.
@@ -50,7 +47,7 @@ macro_rules! lists {
         impl Value for $list {
             const SORT: Sort = Sort::$sort;
 
-            fn read($value: &Spanned<DeValue<'_>>, $reader: &mut Reader<'_>) -> Self {
+            fn read($value: &Item<'_>, $reader: &mut Reader<'_>) -> Self {
                 $read
             }
 
@@ -73,7 +70,7 @@ lists! {
 impl Value for Vec<Regex> {
     const SORT: Sort = Sort::Patterns;
 
-    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self {
+    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> Self {
         r.regexes(value)
     }
 
@@ -90,7 +87,7 @@ impl Value for Vec<Regex> {
 impl Value for Vec<FieldTest> {
     const SORT: Sort = Sort::Fields;
 
-    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self {
+    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> Self {
         r.field_tests(value)
     }
 
@@ -107,7 +104,7 @@ impl Value for Vec<FieldTest> {
 impl Value for Option<bool> {
     const SORT: Sort = Sort::Flag;
 
-    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Self {
+    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> Self {
         r.boolean(value)
     }
 
@@ -117,7 +114,7 @@ impl Value for Option<bool> {
     }
 }
 
-fn words(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Vec<Word> {
+fn words(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<Word> {
     let mut out = Vec::new();
     for (text, span) in r.strings(value) {
         match text.as_str() {

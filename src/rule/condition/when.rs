@@ -1,12 +1,9 @@
 //! `when`: the circumstances of a call, its keys, how they are read and when they hold.
 
-use toml::Spanned;
-use toml::de::DeValue;
-
 use super::name::Name;
 use super::{Key, Sort, Subject, Value};
 use crate::rule::path::{self, PathPattern};
-use crate::rule::reader::Reader;
+use crate::rule::reader::{Item, Reader};
 use crate::rule::{Command, PatternList, Truth};
 
 /// The keys of `when`. Those that are set to names are fields of the payload.
@@ -54,7 +51,7 @@ pub struct When {
 impl Value for When {
     const SORT: Sort = Sort::Circumstances;
 
-    fn read(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> When {
+    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> When {
         let mut when = When::default();
         let Some(table) = r.table(value, "when") else { return when };
         for (key, value) in table {

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use toml::Spanned;
-use toml::de::{DeString, DeValue};
+use toml::de::DeString;
 
 use crate::dialect::{self, Dialect, Key, Setting, Settings, Takes};
 use crate::event::KindSet;
 use crate::limits;
-use crate::rule::reader::Reader;
+use crate::rule::reader::{Item, Reader};
 use crate::verdict::Verb;
 
 mod check;
@@ -207,7 +207,7 @@ impl Remote {
 /// Reads one; None where it cannot be used.
 pub(super) fn read_remote(
     name: &Spanned<DeString<'_>>,
-    body: &Spanned<DeValue<'_>>,
+    body: &Item<'_>,
     r: &mut Reader<'_>,
 ) -> Option<Remote> {
     let table = r.table(body, "remote")?;
@@ -262,12 +262,7 @@ pub(super) fn read_remote(
 }
 
 /// One key, which is known.
-pub(super) fn read_key(
-    key: &str,
-    value: &Spanned<DeValue<'_>>,
-    out: &mut Remote,
-    r: &mut Reader<'_>,
-) {
+pub(super) fn read_key(key: &str, value: &Item<'_>, out: &mut Remote, r: &mut Reader<'_>) {
     match key {
         "url" => out.urls = addresses(value, r),
         "events" => out.events = r.kinds(value).unwrap_or_default(),
@@ -291,7 +286,7 @@ pub(super) fn read_key(
 }
 
 /// One of the keys that say how it is reached, and what it is shown: none of any other name is left.
-fn read_road(key: &str, value: &Spanned<DeValue<'_>>, out: &mut Remote, r: &mut Reader<'_>) {
+fn read_road(key: &str, value: &Item<'_>, out: &mut Remote, r: &mut Reader<'_>) {
     match key {
         "headers" => {
             for (name, value) in r.table(value, key).into_iter().flatten() {
@@ -327,7 +322,7 @@ fn read_road(key: &str, value: &Spanned<DeValue<'_>>, out: &mut Remote, r: &mut 
     }
 }
 
-fn addresses(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Vec<Url> {
+fn addresses(value: &Item<'_>, r: &mut Reader<'_>) -> Vec<Url> {
     let texts = r.strings(value).into_iter();
     let urls: Vec<Url> =
         texts.filter_map(|(text, span)| address("the address", &text, span, r)).collect();
@@ -347,12 +342,12 @@ fn address(what: &str, text: &str, span: Range<usize>, r: &mut Reader<'_>) -> Op
     url.ok()
 }
 
-fn millis(value: &Spanned<DeValue<'_>>, least: u64, most: u64, r: &mut Reader<'_>) -> Duration {
+fn millis(value: &Item<'_>, least: u64, most: u64, r: &mut Reader<'_>) -> Duration {
     r.integer(value, least, most).map(Duration::from_millis).unwrap_or_default()
 }
 
 /// The secret from where the end of the key says that it is.
-fn secret(key: &str, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<Secret> {
+fn secret(key: &str, value: &Item<'_>, r: &mut Reader<'_>) -> Option<Secret> {
     match key.rsplit('_').next() {
         Some("env") => r.string(value).map(|(text, _)| Secret::Env(text)),
         Some("file") => path(value, r).map(Secret::File),
@@ -369,7 +364,7 @@ fn verdict(text: &str) -> Result<Option<Verb>, String> {
 }
 
 /// What a file says under a protocol's own key.
-fn read_own(key: &Key, value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<Setting> {
+fn read_own(key: &Key, value: &Item<'_>, r: &mut Reader<'_>) -> Option<Setting> {
     match key.takes {
         Takes::Flag(_) => r.boolean(value).map(Setting::Flag),
         Takes::Word(words) => {

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::rule::command::CommandPattern;
 use crate::rule::fault::did_you_mean;
-use crate::rule::reader::Reader;
+use crate::rule::reader::{Item, Key, Reader};
 use crate::rule::shipped;
 use crate::rule::{Layer, Otherwise, PatternList, Severity};
 use crate::verdict::Verb;
@@ -60,8 +59,8 @@ impl Default for JournalConfig {
 }
 
 pub(super) fn read_override(
-    id: &Spanned<toml::de::DeString<'_>>,
-    body: &Spanned<DeValue<'_>>,
+    id: &Key<'_>,
+    body: &Item<'_>,
     file: &mut RuleFile,
     r: &mut Reader<'_>,
 ) {
@@ -89,7 +88,7 @@ pub(super) fn read_override(
 
 /// A shipped rule may ask where it denied, and the other way round. As an allow its conditions would
 /// let pass everything that they were written to stop.
-fn read_action(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<Verb> {
+fn read_action(value: &Item<'_>, r: &mut Reader<'_>) -> Option<Verb> {
     const NAMES: &[(&str, Verb)] = &[("deny", Verb::Deny), ("ask", Verb::Ask)];
     let (text, span) = r.string(value)?;
     let found = NAMES.iter().find(|(name, _)| *name == text).map(|(_, verb)| *verb);
@@ -103,7 +102,7 @@ fn read_action(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<Verb>
 }
 
 /// `[pack]`: name and on or off.
-pub(super) fn read_packs(value: &Spanned<DeValue<'_>>, file: &mut RuleFile, r: &mut Reader<'_>) {
+pub(super) fn read_packs(value: &Item<'_>, file: &mut RuleFile, r: &mut Reader<'_>) {
     let Some(table) = r.table(value, "pack") else { return };
     for (name, on) in table {
         let known = || shipped::PACKS.iter().map(|(known, _)| *known);
@@ -133,10 +132,7 @@ pub(super) const OTHERWISE: &[(&str, Otherwise)] = &[
     ("deny", Otherwise::Deny),
 ];
 
-pub(super) fn read_journal(
-    value: &Spanned<DeValue<'_>>,
-    r: &mut Reader<'_>,
-) -> Option<JournalConfig> {
+pub(super) fn read_journal(value: &Item<'_>, r: &mut Reader<'_>) -> Option<JournalConfig> {
     let table = r.table(value, "journal")?;
     let mut out = JournalConfig::default();
     for (key, value) in table {
@@ -152,7 +148,7 @@ pub(super) fn read_journal(
 
 /// `autopilot = true`, or `{ commands = [...], also = [...] }`: never from a repository.
 pub(super) fn read_autopilot(
-    value: &Spanned<DeValue<'_>>,
+    value: &Item<'_>,
     layer: Layer,
     r: &mut Reader<'_>,
 ) -> Option<Autopilot> {

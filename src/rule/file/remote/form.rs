@@ -1,15 +1,13 @@
 //! What a file has a server be sent: a text or a table, with placeholders.
 
 use serde_json::Value;
-use toml::Spanned;
-use toml::de::DeValue;
 
-use crate::rule::reader::{Reader, json};
+use crate::rule::reader::{Item, Reader, json};
 use crate::rule::template::Template;
 
 /// Reads one whose placeholders are these names.
 pub(super) fn read(
-    value: &Spanned<DeValue<'_>>,
+    value: &Item<'_>,
     names: &'static [&'static str],
     r: &mut Reader<'_>,
 ) -> Option<Value> {

@@ -1,10 +1,7 @@
 //! The headers of a server's requests, and the variables that they may name.
 
-use toml::Spanned;
-use toml::de::{DeString, DeValue};
-
 use super::Remote;
-use crate::rule::reader::Reader;
+use crate::rule::reader::{Item, Key, Reader};
 
 /// Headers that are hookctl's own to set.
 const OWN_HEADERS: &[&str] =
@@ -36,12 +33,7 @@ pub fn variables(value: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
 }
 
 /// Reads one.
-pub(super) fn read_header(
-    name: &Spanned<DeString<'_>>,
-    value: &Spanned<DeValue<'_>>,
-    out: &mut Remote,
-    r: &mut Reader<'_>,
-) {
+pub(super) fn read_header(name: &Key<'_>, value: &Item<'_>, out: &mut Remote, r: &mut Reader<'_>) {
     let text = name.get_ref().to_string();
     let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     let why = if text.is_empty() || !text.bytes().all(token) {

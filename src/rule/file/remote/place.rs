@@ -2,15 +2,12 @@
 
 use std::path::PathBuf;
 
-use toml::Spanned;
-use toml::de::DeValue;
-
 use crate::act;
-use crate::rule::reader::Reader;
+use crate::rule::reader::{Item, Reader};
 
 /// A command; a relative program is meant from the file's directory. A project's file has none: what was
 /// read when it was trusted would say nothing of what the command runs later.
-pub(super) fn command(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<String> {
+pub(super) fn command(value: &Item<'_>, r: &mut Reader<'_>) -> Option<String> {
     let (text, span) = r.string(value)?;
     if text.trim().is_empty() {
         r.fault("empty-command", "the command is empty", span);
@@ -27,7 +24,7 @@ pub(super) fn command(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Optio
 }
 
 /// A path: absolute, below the home directory, or beside the file.
-pub(super) fn path(value: &Spanned<DeValue<'_>>, r: &mut Reader<'_>) -> Option<PathBuf> {
+pub(super) fn path(value: &Item<'_>, r: &mut Reader<'_>) -> Option<PathBuf> {
     let (text, span) = r.string(value)?;
     let path = PathBuf::from(&text);
     if path.is_absolute() || text.starts_with("~/") {
