@@ -146,8 +146,10 @@ fn run(job: &Job, deadline: Instant) -> Outcome {
     if start >= deadline {
         return failed(start, "there is no time left");
     }
-    let mut command = shell(&job.script);
+    let mut command = Command::new(if cfg!(unix) { "/bin/sh" } else { "sh" });
     command
+        .arg("-c")
+        .arg(&job.script)
         .current_dir(&job.dir)
         .envs(job.variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())
@@ -206,20 +208,6 @@ pub fn with_base(script: &str, base: &Path) -> String {
 /// The text as one word of a POSIX shell.
 pub fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
-}
-
-#[cfg(unix)]
-fn shell(script: &str) -> Command {
-    let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(script);
-    command
-}
-
-#[cfg(not(unix))]
-fn shell(script: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(script);
-    command
 }
 
 /// How the child ended; none where it had to be killed.

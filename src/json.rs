@@ -237,48 +237,48 @@ impl Parser<'_> {
     }
 
     fn object(&mut self, depth: usize) -> Result<Data, Fault> {
-        self.at += 1;
         let mut members = Vec::new();
+        let mut done = self.opens(b'}');
+        while !done {
+            members.push(self.member(depth)?);
+            done = self.next_or_end(b'}')?;
+        }
+        Ok(Data::Object(members))
+    }
+
+    fn member(&mut self, depth: usize) -> Result<Member, Fault> {
         self.space();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(Data::Object(members));
+        let start = self.at;
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected("expected a key in double quotes"));
         }
-        loop {
-            self.space();
-            let start = self.at;
-            if self.peek() != Some(b'"') {
-                return Err(self.unexpected("expected a key in double quotes"));
-            }
-            let key = self.string()?;
-            let key_span = start..self.at;
-            self.space();
-            if self.peek() != Some(b':') {
-                return Err(self.unexpected("expected `:` after the key"));
-            }
-            self.at += 1;
-            let value = self.value(depth + 1)?;
-            members.push(Member { key, key_span, value });
-            if self.next_or_end(b'}')? {
-                return Ok(Data::Object(members));
-            }
+        let key = self.string()?;
+        let key_span = start..self.at;
+        self.space();
+        if self.peek() != Some(b':') {
+            return Err(self.unexpected("expected `:` after the key"));
         }
+        self.at += 1;
+        Ok(Member { key, key_span, value: self.value(depth + 1)? })
     }
 
     fn array(&mut self, depth: usize) -> Result<Data, Fault> {
-        self.at += 1;
         let mut items = Vec::new();
-        self.space();
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Ok(Data::Array(items));
-        }
-        loop {
+        let mut done = self.opens(b']');
+        while !done {
             items.push(self.value(depth + 1)?);
-            if self.next_or_end(b']')? {
-                return Ok(Data::Array(items));
-            }
+            done = self.next_or_end(b']')?;
         }
+        Ok(Data::Array(items))
+    }
+
+    /// Behind the sign that opens a container: true where that is empty.
+    fn opens(&mut self, end: u8) -> bool {
+        self.at += 1;
+        self.space();
+        let empty = self.peek() == Some(end);
+        self.at += usize::from(empty);
+        empty
     }
 
     /// After a child: true at the end of the container, false after a comma.
@@ -377,39 +377,41 @@ impl Parser<'_> {
     }
 
     fn escape(&mut self) -> Result<char, Fault> {
+        const SIMPLE: &[(u8, char)] = &[
+            (b'"', '"'),
+            (b'\\', '\\'),
+            (b'/', '/'),
+            (b'b', '\u{8}'),
+            (b'f', '\u{c}'),
+            (b'n', '\n'),
+            (b'r', '\r'),
+            (b't', '\t'),
+        ];
         let start = self.at;
-        self.at += 1;
-        let c = match self.peek() {
-            Some(b'"') => '"',
-            Some(b'\\') => '\\',
-            Some(b'/') => '/',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => {
-                self.at += 1;
-                let high = self.hex(start)?;
-                if (0xd800..0xdc00).contains(&high) && self.text[self.at..].starts_with("\\u") {
-                    let back = self.at;
-                    self.at += 2;
-                    let low = self.hex(back)?;
-                    if (0xdc00..0xe000).contains(&low) {
-                        let code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-                        return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-                    }
-                    self.at = back;
-                }
-                return Ok(char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER));
+        let sign = self.bytes.get(start + 1);
+        self.at += 2;
+        if sign == Some(&b'u') {
+            return self.unit(start);
+        }
+        let found = SIMPLE.iter().find(|(known, _)| Some(known) == sign);
+        let fault = || Fault::new(start, "not an escape of JSON", "write \\\\ for a backslash");
+        found.map(|(_, c)| *c).ok_or_else(fault)
+    }
+
+    /// The character that begins with the four digits here.
+    fn unit(&mut self, start: usize) -> Result<char, Fault> {
+        let mut code = self.hex(start)?;
+        if (0xd800..0xdc00).contains(&code) && self.text[self.at..].starts_with("\\u") {
+            let back = self.at;
+            self.at += 2;
+            let low = self.hex(back)?;
+            if (0xdc00..0xe000).contains(&low) {
+                code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+            } else {
+                self.at = back;
             }
-            _ => {
-                let hint = "write \\\\ for a backslash";
-                return Err(Fault::new(start, "not an escape of JSON", hint));
-            }
-        };
-        self.at += 1;
-        Ok(c)
+        }
+        Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
     fn hex(&mut self, start: usize) -> Result<u32, Fault> {

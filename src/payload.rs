@@ -59,21 +59,6 @@ pub enum PayloadError {
     },
 }
 
-impl PayloadError {
-    /// The byte at which reading stopped.
-    pub fn position(&self) -> usize {
-        match self {
-            PayloadError::Empty
-            | PayloadError::TooMany
-            | PayloadError::Garbled
-            | PayloadError::NotObject { .. } => 0,
-            PayloadError::Truncated { at }
-            | PayloadError::TooDeep { at }
-            | PayloadError::Syntax { at, .. } => *at,
-        }
-    }
-}
-
 /// Reads a payload: one JSON object, blanks, NULs and a byte order mark around it forgiven.
 ///
 /// Of duplicate keys the last wins, as in the clients. What is not UTF-8, a lone surrogate escape

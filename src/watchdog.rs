@@ -130,6 +130,18 @@ fn left(end: Instant) -> Duration {
     end.saturating_duration_since(Instant::now())
 }
 
+/// The status of the answer that another thread gives, once it has left.
+fn wait_for_the_other() -> u8 {
+    loop {
+        match WORD.load(Ordering::Acquire) {
+            word if word == Word::Left as u8 => return 0,
+            word if word == Word::LeftBlocking as u8 => return 2,
+            // The watchdog's clock ends this, if nothing else does.
+            _ => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
 /// Writes the one answer of this process and returns its exit status: 0, or 2 where `status` says so
 /// or where an answer that stops something (`refusal`, its reason) reaches nobody on stdout.
 ///
@@ -137,7 +149,7 @@ fn left(end: Instant) -> Duration {
 pub fn answer(stdout: &str, stderr: &str, status: u8, refusal: Option<&str>) -> u8 {
     let stops = refusal.is_some() || status == 2;
     if !claim(if stops { Word::Stopping } else { Word::Going }) {
-        return platform::wait_for_the_other();
+        return wait_for_the_other();
     }
     let heard = stdout.is_empty() || platform::write_stdout(&[stdout, "\n"]);
     let (status, reason) = match refusal {
@@ -167,7 +179,7 @@ pub fn give_up(cause: &str) -> ! {
     let status = match claim(Word::Taken) {
         true => say(form(), &plain),
         // Another thread's answer is not cut short.
-        false => platform::wait_for_the_other(),
+        false => wait_for_the_other(),
     };
     std::process::exit(status.into())
 }

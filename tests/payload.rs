@@ -90,13 +90,12 @@ fn sx_15_each_failure_has_its_kind_and_sentence() {
         let error = fails(text.as_bytes());
         assert_eq!(error, PayloadError::NotObject { found });
         assert_eq!(error.to_string(), format!("the payload is {found}, not a JSON object"));
-        assert_eq!(error.position(), 0);
     }
     for text in ["{\"a\":1}{\"a\":2}", "{a:1}", "not json", "{\"a\":1e999}", "{\"a\":NaN}"] {
         assert!(matches!(fails(text.as_bytes()), PayloadError::Syntax { .. }), "{text}");
     }
     let error = fails(b"{\n  \"a\": 1,\n  b\n}");
-    assert_eq!(error.position(), 15);
+    assert!(matches!(error, PayloadError::Syntax { at: 15, .. }), "{error:?}");
     assert_eq!(error.to_string(), "the payload is not valid JSON at byte 15: key must be a string");
 }
 

@@ -13,8 +13,6 @@ use std::time::Duration;
 
 use libc::{c_int, c_void};
 
-use super::{WORD, Word};
-
 /// The signals that end the process, and what is said of each. Text of JSON: nothing here needs an escape.
 const FATAL: &[(c_int, &str)] = &[
     (libc::SIGALRM, "its time is up."),
@@ -113,18 +111,6 @@ fn timer(which: c_int, left: Duration) {
     // SAFETY: a system call on an initialised structure.
     unsafe {
         libc::setitimer(which as _, &raw const once, ptr::null_mut());
-    }
-}
-
-/// The status of the answer that another thread gives, once it has left.
-pub(super) fn wait_for_the_other() -> u8 {
-    loop {
-        match WORD.load(Ordering::Acquire) {
-            word if word == Word::Left as u8 => return 0,
-            word if word == Word::LeftBlocking as u8 => return 2,
-            // A timer ends this, if nothing else does.
-            _ => sleep(Duration::from_millis(1)),
-        }
     }
 }
 

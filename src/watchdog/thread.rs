@@ -2,11 +2,8 @@
 
 use std::io::{self, Write as _};
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
-
-use super::{WORD, Word};
 
 /// When it speaks.
 static END: Mutex<Option<Instant>> = Mutex::new(None);
@@ -34,17 +31,6 @@ pub(super) fn clock(left: Duration) {
 
 /// Nothing here tells the processor's time: the clock's limits hold.
 pub(super) fn processor(_: Duration) {}
-
-/// The status of the answer that another thread gives, once it has left.
-pub(super) fn wait_for_the_other() -> u8 {
-    loop {
-        match WORD.load(Ordering::Acquire) {
-            word if word == Word::Left as u8 => return 0,
-            word if word == Word::LeftBlocking as u8 => return 2,
-            _ => thread::sleep(Duration::from_millis(1)),
-        }
-    }
-}
 
 /// Writes all of it to stdout: false where it cannot be written.
 pub(super) fn write_stdout(parts: &[&str]) -> bool {

@@ -45,46 +45,48 @@ impl FieldTest {
 
     pub(super) fn holds_in<'v>(&self, first: impl Fn(&str) -> Option<&'v Value>) -> bool {
         let mut found = Vec::new();
-        let (head, rest) = match self.field.split_once('.') {
-            Some((head, rest)) => (head, Some(rest)),
-            None => (self.field.as_str(), None),
-        };
-        let (name, spread) = match head.strip_suffix("[]") {
-            Some(name) => (name, true),
-            None => (head, false),
-        };
-        if let Some(value) = first(name) {
-            collect(value, spread, rest, &mut found);
+        let step = Step::of(&self.field);
+        if let Some(value) = first(step.name) {
+            collect(value, &step, &mut found);
         }
         self.tests.iter().any(|test| test.holds(&found))
     }
 }
 
-fn collect<'v>(value: &'v Value, spread: bool, rest: Option<&str>, out: &mut Vec<&'v Value>) {
-    if spread {
-        if let Value::Array(items) = value {
-            items.iter().for_each(|item| collect(item, false, rest, out));
-        }
-        return;
+/// The first step of a field path.
+struct Step<'p> {
+    name: &'p str,
+    /// What follows is meant of each item: `edits[]`.
+    spread: bool,
+    rest: Option<&'p str>,
+}
+
+impl Step<'_> {
+    fn of(path: &str) -> Step<'_> {
+        let (head, rest) =
+            path.split_once('.').map_or((path, None), |(head, rest)| (head, Some(rest)));
+        let name = head.strip_suffix("[]");
+        Step { name: name.unwrap_or(head), spread: name.is_some(), rest }
     }
-    let Some(rest) = rest else {
-        out.push(value);
-        return;
+}
+
+/// What the path leads to from the value of its first step.
+fn collect<'v>(value: &'v Value, step: &Step<'_>, out: &mut Vec<&'v Value>) {
+    let items = match value {
+        Value::Array(items) if step.spread => items,
+        _ if step.spread => return,
+        one => std::slice::from_ref(one),
     };
-    let (head, rest) = match rest.split_once('.') {
-        Some((head, rest)) => (head, Some(rest)),
-        None => (rest, None),
-    };
-    let (name, spread) = match head.strip_suffix("[]") {
-        Some(name) => (name, true),
-        None => (head, false),
-    };
-    let next = match value {
-        Value::Array(items) => name.parse::<usize>().ok().and_then(|at| items.get(at)),
-        other => other.get(name),
-    };
-    if let Some(next) = next {
-        collect(next, spread, rest, out);
+    let Some(rest) = step.rest else { return out.extend(items) };
+    let next = Step::of(rest);
+    for item in items {
+        let found = match item {
+            Value::Array(items) => next.name.parse::<usize>().ok().and_then(|at| items.get(at)),
+            other => other.get(next.name),
+        };
+        if let Some(found) = found {
+            collect(found, &next, out);
+        }
     }
 }
 

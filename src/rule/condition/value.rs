@@ -41,9 +41,9 @@ pub trait Value: Default + PartialEq {
     fn regexes<'a>(&'a self, _out: &mut Vec<&'a Regex>) {}
 }
 
-/// A sort of value that is a list: its type, its sort, its reader.
+/// A sort of value that is a list: its type, its sort, its reader, and its regular expressions.
 macro_rules! lists {
-    ($($list:ty, $sort:ident, |$value:ident, $reader:ident| $read:expr;)*) => {$(
+    ($($list:ty, $sort:ident, |$value:ident, $reader:ident| $read:expr $(, |$own:ident| $regexes:expr)?;)*) => {$(
         impl Value for $list {
             const SORT: Sort = Sort::$sort;
 
@@ -55,6 +55,11 @@ macro_rules! lists {
             fn is_nothing(&self) -> bool {
                 self.is_empty()
             }
+
+            $(fn regexes<'a>(&'a self, out: &mut Vec<&'a Regex>) {
+                let $own = self;
+                out.extend($regexes);
+            })?
         }
     )*};
 }
@@ -65,40 +70,8 @@ lists! {
     PatternList<CommandPattern>, Patterns, |value, r| r.commands(value);
     Vec<Permission>, Patterns, |value, r| r.each(value, "bad-match", Permission::parse);
     Vec<Word>, Words, |value, r| words(value, r);
-}
-
-impl Value for Vec<Regex> {
-    const SORT: Sort = Sort::Patterns;
-
-    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> Self {
-        r.regexes(value)
-    }
-
-    #[inline(always)]
-    fn is_nothing(&self) -> bool {
-        self.is_empty()
-    }
-
-    fn regexes<'a>(&'a self, out: &mut Vec<&'a Regex>) {
-        out.extend(self);
-    }
-}
-
-impl Value for Vec<FieldTest> {
-    const SORT: Sort = Sort::Fields;
-
-    fn read(value: &Item<'_>, r: &mut Reader<'_>) -> Self {
-        r.field_tests(value)
-    }
-
-    #[inline(always)]
-    fn is_nothing(&self) -> bool {
-        self.is_empty()
-    }
-
-    fn regexes<'a>(&'a self, out: &mut Vec<&'a Regex>) {
-        out.extend(self.iter().flat_map(FieldTest::regexes));
-    }
+    Vec<Regex>, Patterns, |value, r| r.regexes(value), |own| own;
+    Vec<FieldTest>, Fields, |value, r| r.field_tests(value), |own| own.iter().flat_map(FieldTest::regexes);
 }
 
 impl Value for Option<bool> {
