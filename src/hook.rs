@@ -37,6 +37,10 @@ pub const LARGEST: usize = 16 << 20;
 /// When a session's end is answered at the latest: the client is about to leave.
 const END_OF_SESSION: Duration = Duration::from_millis(1100);
 
+/// What an event takes beside a question to a server, all in all: a second for what comes before and behind it,
+/// and the one that lies between our deadline and the agent's (`Options::deadline`).
+const BESIDE_QUESTION: Duration = Duration::from_secs(2);
+
 /// Runs the hook path for this process and returns its exit status.
 pub fn main(args: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let start = Instant::now();
@@ -90,36 +94,14 @@ struct Unread {
 fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -> Handled {
     let paths = Paths::find(options.config.clone(), options.state.clone());
     let (agent, parsed) = parse(options, bytes);
-    if let Ok(Event { kind, .. }) | Err(Unreadable::Bad { kind: Some(kind), .. }) = &parsed {
-        watchdog::expect(agent.failure_form(*kind));
+    let kind = parsed.as_ref().map_or_else(Unreadable::kind, |event| Some(event.kind));
+    if let Some(kind) = kind {
+        watchdog::expect(agent.failure_form(kind));
     }
-    let failed = |kind, why: String, paths: Option<Paths>| {
-        let mut line = new_line(agent, start);
-        line.decision = "failed".into();
-        line.notes.push(why.clone());
-        Handled {
-            output: failure(agent, kind, &why),
-            line,
-            journal: paths.as_ref().map(|paths| (paths.journal(), Default::default())),
-            told: None,
-            unread: paths.map(|paths| Unread { agent: agent.id(), kind, paths }),
-        }
-    };
-    let paths = match paths {
-        Ok(paths) => paths,
-        Err(why) => {
-            let kind = match parsed {
-                Ok(event) => Some(event.kind),
-                Err(Unreadable::Bad { kind, .. }) => kind,
-                Err(Unreadable::Nothing) => None,
-            };
-            return failed(kind, why, None);
-        }
-    };
-    let event = match parsed {
-        Ok(event) => event,
-        Err(Unreadable::Nothing) => return failed(None, NOTHING.into(), Some(paths)),
-        Err(Unreadable::Bad { kind, why }) => return failed(kind, why, Some(paths)),
+    let (paths, event) = match (paths, parsed) {
+        (Ok(paths), Ok(event)) => (paths, event),
+        (Ok(paths), Err(bad)) => return failed(agent, start, &bad, Some(paths)),
+        (Err(why), _) => return failed(agent, start, &Unreadable::Bad { kind, why }, None),
     };
     let mut place = place(&event, &paths);
     let mut config = Config::load(&paths, Path::new(&place.project), Some(event.kind));
@@ -165,6 +147,21 @@ fn handle(options: &Options, bytes: &Input, start: Instant, deadline: Instant) -
     Handled { output, line, journal, told, unread: None }
 }
 
+/// What comes of an event that cannot be judged.
+fn failed(
+    agent: &'static dyn Agent,
+    start: Instant,
+    bad: &Unreadable,
+    paths: Option<Paths>,
+) -> Handled {
+    let mut line = new_line(agent, start);
+    line.decision = "failed".into();
+    line.notes.push(bad.why().into());
+    let journal = paths.as_ref().map(|paths| (paths.journal(), Default::default()));
+    let unread = paths.map(|paths| Unread { agent: agent.id(), kind: bad.kind(), paths });
+    Handled { output: failure(agent, bad), line, journal, told: None, unread }
+}
+
 /// What servers are told of the verdict; None where none is to be told.
 fn told(
     situation: &Situation,
@@ -200,9 +197,8 @@ fn own_time(
     config: &Config,
 ) -> Instant {
     let asked = config.remotes().map(|(_, one)| one).filter(|one| one.dialect.asks(event.kind));
-    // What comes before and behind the question takes its time as well.
-    let longest = asked.map(|one| one.deadline.as_secs_f64() + 2.0).fold(0.0, f64::max);
-    let patient = Options::default().patient(agent, event.kind, longest);
+    let longest = asked.map(|one| one.deadline + BESIDE_QUESTION).max().unwrap_or_default();
+    let patient = Options::default().patient(agent, event.kind, longest.as_secs_f64());
     let own = patient.deadline(start);
     if own != deadline {
         watchdog::until_rather(patient.last_moment(start));
@@ -213,9 +209,26 @@ fn own_time(
 const NOTHING: &str = "no event on stdin; pipe an event's JSON into `hookctl hook`, \
                        or see `hookctl explain --help`";
 
+/// Why there is no event.
 enum Unreadable {
     Nothing,
     Bad { kind: Option<Kind>, why: String },
+}
+
+impl Unreadable {
+    fn kind(&self) -> Option<Kind> {
+        match self {
+            Unreadable::Nothing => None,
+            Unreadable::Bad { kind, .. } => *kind,
+        }
+    }
+
+    fn why(&self) -> &str {
+        match self {
+            Unreadable::Nothing => NOTHING,
+            Unreadable::Bad { why, .. } => why,
+        }
+    }
 }
 
 fn parse(options: &Options, input: &Input) -> (&'static dyn Agent, Result<Event, Unreadable>) {
@@ -246,13 +259,13 @@ fn parse(options: &Options, input: &Input) -> (&'static dyn Agent, Result<Event,
 
 /// What is answered when hookctl cannot judge: the agent's own answer for that event, or exit
 /// status 2 where not even the event is known.
-fn failure(agent: &dyn Agent, kind: Option<Kind>, why: &str) -> Output {
-    match kind {
-        Some(kind) => agent.failure(kind, why),
-        None if why == NOTHING => {
-            Output { stderr: format!("hookctl: {why}\n"), ..Output::default() }
+fn failure(agent: &dyn Agent, bad: &Unreadable) -> Output {
+    match bad {
+        Unreadable::Nothing => {
+            Output { stderr: format!("hookctl: {NOTHING}\n"), ..Output::default() }
         }
-        None => {
+        Unreadable::Bad { kind: Some(kind), why } => agent.failure(*kind, why),
+        Unreadable::Bad { kind: None, why } => {
             let stderr = format!("hookctl: {}\n", text::visible(why));
             Output { stderr, status: 2, ..Output::default() }
         }
