@@ -5,6 +5,8 @@
 //! patterns, `template.rs` the texts with placeholders, `shipped.rs` the packs inside the binary;
 //! `concern.rs` and `index.rs` keep the hook path from reading what the call cannot concern.
 
+use std::iter::Peekable;
+use std::str::Chars;
 use std::sync::OnceLock;
 
 use crate::event::KindSet;
@@ -436,49 +438,14 @@ fn literal(pattern: &str) -> String {
     if rest.contains('|') || rest.contains("(?") {
         return String::new();
     }
-    let mut best = String::new();
-    let mut run = String::new();
+    let (mut best, mut run) = (String::new(), String::new());
     let mut chars = rest.chars().peekable();
     let mut depth = 0;
     while let Some(c) = chars.next() {
-        let literal = match c {
-            '\\' => match chars.next() {
-                Some(escaped) if escaped.is_ascii_punctuation() => Some(escaped),
-                Some('b' | 'B' | 'd' | 'D' | 'w' | 'W' | 's' | 'S' | 'A' | 'z') => None,
-                // Code points and whatever else comes: not worth following.
-                _ => return String::new(),
-            },
-            '[' => {
-                let mut first = true;
-                while let Some(inside) = chars.next() {
-                    match inside {
-                        '\\' => {
-                            chars.next();
-                        }
-                        // Classes can hold classes: too much for a look.
-                        '[' => return String::new(),
-                        ']' if !first => break,
-                        '^' if first => continue,
-                        _ => {}
-                    }
-                    first = false;
-                }
-                None
-            }
-            '(' => {
-                depth += 1;
-                None
-            }
-            ')' => {
-                depth -= 1;
-                None
-            }
-            '{' => {
-                chars.by_ref().find(|c| *c == '}');
-                None
-            }
-            '.' | '^' | '$' | '*' | '+' | '?' | '}' | ']' => None,
-            c => Some(c),
+        let literal = match element(c, &mut chars, &mut depth) {
+            Element::Char(c) => Some(c),
+            Element::Other => None,
+            Element::Unclear => return String::new(),
         };
         // Only plain ASCII outside of groups, and not where it may be left out.
         let optional = matches!(chars.peek(), Some('*' | '?' | '{'));
@@ -493,6 +460,52 @@ fn literal(pattern: &str) -> String {
         }
     }
     if run.len() > best.len() { run } else { best }
+}
+
+/// What stands in a pattern, for [`literal`].
+enum Element {
+    /// This character itself.
+    Char(char),
+    /// Something else.
+    Other,
+    /// What is not worth following.
+    Unclear,
+}
+
+/// What begins with that character; the rest of it is taken. `depth` counts groups.
+fn element(c: char, rest: &mut Peekable<Chars<'_>>, depth: &mut i32) -> Element {
+    match c {
+        '\\' => match rest.next() {
+            Some(escaped) if escaped.is_ascii_punctuation() => return Element::Char(escaped),
+            Some('b' | 'B' | 'd' | 'D' | 'w' | 'W' | 's' | 'S' | 'A' | 'z') => {}
+            // Code points and whatever else comes.
+            _ => return Element::Unclear,
+        },
+        '[' => return class(rest),
+        '(' => *depth += 1,
+        ')' => *depth -= 1,
+        '{' => drop(rest.find(|c| *c == '}')),
+        '.' | '^' | '$' | '*' | '+' | '?' | '}' | ']' => {}
+        c => return Element::Char(c),
+    }
+    Element::Other
+}
+
+/// The rest of a class.
+fn class(rest: &mut Peekable<Chars<'_>>) -> Element {
+    let mut first = true;
+    while let Some(inside) = rest.next() {
+        match inside {
+            '\\' => drop(rest.next()),
+            // Classes can hold classes: too much for a look.
+            '[' => return Element::Unclear,
+            ']' if !first => break,
+            '^' if first => continue,
+            _ => {}
+        }
+        first = false;
+    }
+    Element::Other
 }
 
 #[cfg(test)]

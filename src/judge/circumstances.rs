@@ -121,7 +121,7 @@ impl Judge<'_> {
     ) -> Vec<Option<usize>> {
         let differs = [Name::Path, Name::Command, Name::Host];
         if !differs.iter().any(|name| command.script.uses(name)) {
-            let answer = self.question(command.limit, self.job_of(form, command, one, None), jobs);
+            let answer = self.question(command.limit, self.job(form, command, one, None), jobs);
             return vec![Some(answer); parts.len()];
         }
         let mut seen = Vec::new();
@@ -133,8 +133,7 @@ impl Judge<'_> {
                 Some(effect) => Match { effects: vec![*effect], ..Match::of(one.rule) },
                 None => one.clone(),
             };
-            let answer =
-                self.question(command.limit, self.job_of(form, command, &about, None), jobs);
+            let answer = self.question(command.limit, self.job(form, command, &about, None), jobs);
             if !seen.contains(&answer) {
                 seen.push(answer);
             }

@@ -33,6 +33,7 @@ impl Judge<'_> {
             Context,
             Notify,
         }
+        let form = (self.event, self.analysis);
         let mut jobs = Vec::new();
         let mut owners = Vec::new();
         for one in matches.iter().filter(|one| !one.observed) {
@@ -41,13 +42,13 @@ impl Judge<'_> {
                 && self.may_block(rule)
             {
                 for path in self.run_paths(command, one) {
-                    jobs.push(self.job(command, one, path));
+                    jobs.push(self.job(form, command, one, path));
                     owners.push((rule, For::Run));
                 }
             }
             for action in &rule.actions {
                 let Some(command) = action.command() else { continue };
-                let mut job = self.job(command, one, None);
+                let mut job = self.job(form, command, one, None);
                 let what = match action {
                     Action::Hook { dialect, .. } => For::Hook(*dialect),
                     Action::Context(_) => For::Context,
@@ -110,17 +111,8 @@ impl Judge<'_> {
         if paths.is_empty() { vec![None] } else { paths }
     }
 
+    /// What the command becomes for a match of the call in that form.
     pub(super) fn job(
-        &self,
-        command: &rule::Command,
-        one: &Match<'_>,
-        path: Option<String>,
-    ) -> Job {
-        self.job_of((self.event, self.analysis), command, one, path)
-    }
-
-    /// The same for the call in that form.
-    pub(super) fn job_of(
         &self,
         (event, analysis): (&Event, &Analysis),
         command: &rule::Command,

@@ -18,7 +18,7 @@ use crate::event::Kind;
 use crate::journal::{self, By};
 use crate::remote::memory::Recall;
 use crate::remote::reply::fails_closed;
-use crate::remote::{self, Asked};
+use crate::remote::{self, Asked, Asking};
 use crate::rule::file::Remote;
 use crate::rule::{Action, Layer, Otherwise, Rule};
 use crate::verdict::Verb;
@@ -28,6 +28,16 @@ use crate::watchdog;
 pub(super) struct Wanted<'a, 'r> {
     pub(super) remote: &'a Remote,
     pub(super) rules: Vec<&'r Rule>,
+}
+
+/// What the servers said together.
+#[derive(Default)]
+struct Settled<'r> {
+    /// The new input, and for which rule.
+    input: Option<(&'r Rule, Map<String, Value>)>,
+    allows: Vec<Allowed<'r>>,
+    /// The yes of a human.
+    approved: Option<Allowed<'r>>,
 }
 
 impl<'a> Judge<'a> {
@@ -83,11 +93,8 @@ impl<'a> Judge<'a> {
         .into_iter();
         // What of the voices so far only local rules and scripts said.
         let local = self.voices.len();
-        let mut input: Option<(&Rule, Map<String, Value>)> = None;
-        let mut allows = Vec::new();
-        let mut approved = None;
+        let mut heard = Settled::default();
         for (one, recall) in wanted.iter().zip(recalls) {
-            let Some(&rule) = one.rules.first() else { continue };
             let reply = match recall {
                 Some(recall) => Ok(self.remembered(one, recall)),
                 None => match answers.next() {
@@ -103,38 +110,55 @@ impl<'a> Judge<'a> {
                 Ok(reply) => {
                     let reply = reply.settle(one.remote, self.event);
                     self.remember(one, matches, &reply, changed);
-                    let verb = reply.verb.filter(|verb| *verb != Verb::Allow || !changed && !waits);
-                    let reason = reply.reason.clone();
-                    let new = self.take(rule, reply, changed);
-                    if new.is_some() && input.is_some() {
-                        let why = "Two servers change the input of this call.".to_string();
-                        self.voice(rule, Verb::Deny, why);
-                    }
-                    input = new.map(|new| (rule, new)).or(input);
-                    match verb {
-                        Some(Verb::Allow) if one.remote.human => approved = Some((rule, reason)),
-                        Some(Verb::Allow) => allows.push(Allowed { rule, reason }),
-                        _ => {}
-                    }
+                    self.settle(one, reply, changed, waits, &mut heard);
                 }
                 Err(why) => one.rules.iter().for_each(|rule| self.unanswered(rule, &why)),
             }
         }
+        let Settled { input, mut allows, approved } = heard;
         // Nobody has allowed what another server made of the input.
         let seen = |rule: &Rule| input.as_ref().is_none_or(|(by, _)| std::ptr::eq(*by, rule));
         allows.retain(|one: &Allowed<'_>| seen(one.rule));
-        if let Some((rule, reason)) = approved.filter(|(rule, _)| seen(rule)) {
-            // The human has been asked; neither the administrator's questions nor another server's
-            // are theirs to answer.
-            let mut at = 0;
-            self.voices.retain(|one| {
-                at += 1;
-                at > local || one.verb != Verb::Ask || one.layer == Layer::Managed
-            });
-            self.approved = true;
-            self.voice(rule, Verb::Allow, reason);
+        if let Some(one) = approved.filter(|one| seen(one.rule)) {
+            self.approve(one, local);
         }
         (input.map(|(_, input)| input), allows)
+    }
+
+    /// Takes over what a server said. `waits`: another that would be asked may still say no.
+    fn settle<'r>(
+        &mut self,
+        one: &Wanted<'_, 'r>,
+        reply: Reply,
+        changed: bool,
+        waits: bool,
+        heard: &mut Settled<'r>,
+    ) {
+        let Some(&rule) = one.rules.first() else { return };
+        let allows = reply.verb == Some(Verb::Allow) && !changed && !waits;
+        let reason = reply.reason.clone();
+        let new = self.take(rule, reply, changed);
+        if new.is_some() && heard.input.is_some() {
+            self.voice(rule, Verb::Deny, "Two servers change the input of this call.".into());
+        }
+        heard.input = new.map(|new| (rule, new)).or(heard.input.take());
+        match allows {
+            true if one.remote.human => heard.approved = Some(Allowed { rule, reason }),
+            true => heard.allows.push(Allowed { rule, reason }),
+            false => {}
+        }
+    }
+
+    /// The human has been asked: of the voices before `local`, neither the administrator's questions nor another
+    /// server's are theirs to answer.
+    fn approve(&mut self, one: Allowed<'_>, local: usize) {
+        let mut at = 0;
+        self.voices.retain(|one| {
+            at += 1;
+            at > local || one.verb != Verb::Ask || one.layer == Layer::Managed
+        });
+        self.approved = true;
+        self.voice(one.rule, Verb::Allow, one.reason);
     }
 
     /// Is a server asked about this event whatever the rules say?
@@ -271,12 +295,18 @@ impl<'a> Judge<'a> {
                 remotes.push(one);
             }
         }
+        let asking = self.asking(remotes);
+        self.begun.extend(asking);
+    }
+
+    /// Begins to ask them, all at once.
+    fn asking(&mut self, remotes: Vec<&'a Remote>) -> Vec<Asking<'a>> {
         if remotes.is_empty() {
-            return;
+            return Vec::new();
         }
         let request = self.request();
         let begin = |remote| remote::begin(&request, remote, self.world.paths);
-        self.begun.extend(remotes.into_iter().map(begin));
+        remotes.into_iter().map(begin).collect()
     }
 
     /// The event for servers: only copied where somebody is asked.
@@ -321,13 +351,8 @@ impl<'a> Judge<'a> {
         let is_begun = |one: &&&Wanted<'a, '_>| {
             asking.iter().any(|begun| begun.remote.name == one.remote.name)
         };
-        let others: Vec<&Remote> =
-            wanted.iter().filter(|one| !is_begun(one)).map(|one| one.remote).collect();
-        if !others.is_empty() {
-            let request = self.request();
-            let begin = |remote| remote::begin(&request, remote, self.world.paths);
-            asking.extend(others.into_iter().map(begin));
-        }
+        let others = wanted.iter().filter(|one| !is_begun(one)).map(|one| one.remote).collect();
+        asking.extend(self.asking(others));
         let mut said: Vec<Option<Heard>> = wanted.iter().map(|_| None).collect();
         for one in asking {
             let remote = one.remote;

@@ -190,16 +190,12 @@ impl Raw {
             match name {
                 "name" => raw.name = r.string(value),
                 "command" | "read" | "write" => raw.values = r.strings(value),
-                "payload" => {
-                    raw.payload = match value.get_ref() {
-                        DeValue::Table(_) | DeValue::String(_) => json(value),
-                        _ => {
-                            r.wrong_type(value, "a table, or the name of a JSON file");
-                            None
-                        }
+                "payload" => match value.get_ref() {
+                    DeValue::Table(_) | DeValue::String(_) => {
+                        raw.payload = json(value).map(|payload| (payload, value.span()));
                     }
-                    .map(|payload| (payload, value.span()));
-                }
+                    _ => r.wrong_type(value, "a table, or the name of a JSON file"),
+                },
                 "tool" => raw.tool = r.string(value),
                 "input" => {
                     if r.table(value, "input").is_some()
