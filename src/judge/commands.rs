@@ -16,7 +16,7 @@ use crate::once::{self, Claim};
 use crate::rule;
 use crate::rule::template::Name;
 use crate::rule::{Action, Rule};
-use crate::script::{Dialect, Said};
+use crate::script::Said;
 use crate::trust;
 use crate::watchdog;
 
@@ -27,15 +27,10 @@ impl Judge<'_> {
         &mut self,
         matches: &[Match<'r>],
     ) -> (Vec<Heard<'r, Said>>, Vec<Heard<'r, Outcome>>) {
-        enum For {
-            Run,
-            Hook(Dialect),
-            Context,
-            Notify,
-        }
         let form = (self.event, self.analysis);
         let mut jobs = Vec::new();
-        let mut owners = Vec::new();
+        // Whose each is: of the rule's `run`, or of one of its actions.
+        let mut owners: Vec<(&'r Rule, Option<&'r Action>)> = Vec::new();
         for one in matches.iter().filter(|one| !one.observed) {
             let rule = one.rule;
             if let Some(command) = rule.verdict.run()
@@ -43,47 +38,39 @@ impl Judge<'_> {
             {
                 for path in self.run_paths(command, one) {
                     jobs.push(self.job(form, command, one, path));
-                    owners.push((rule, For::Run));
+                    owners.push((rule, None));
                 }
             }
             for action in &rule.actions {
                 let Some(command) = action.command() else { continue };
                 let mut job = self.job(form, command, one, None);
-                let what = match action {
-                    Action::Hook { dialect, .. } => For::Hook(*dialect),
-                    Action::Context(_) => For::Context,
-                    _ => For::Notify,
-                };
-                if let For::Hook(dialect) = what
+                if let Action::Hook { dialect, .. } = action
                     && let Some(stdin) = dialect.stdin(self.event, self.world.stdin)
                 {
                     job.stdin = stdin.into();
                 }
                 jobs.push(job);
-                owners.push((rule, what));
+                owners.push((rule, Some(action)));
             }
         }
         let outcomes = self.run_jobs(jobs, "act");
         let mut said = Vec::new();
         let mut failed: Vec<(&Rule, Outcome)> = Vec::new();
-        for ((rule, what), outcome) in owners.into_iter().zip(outcomes) {
+        for ((rule, action), outcome) in owners.into_iter().zip(outcomes) {
             let Some(outcome) = outcome else { continue };
-            match what {
-                For::Hook(dialect) => said.push((rule, dialect.read(self.event, &outcome))),
-                For::Run if !outcome.succeeded() => failed.push((rule, outcome)),
-                For::Context if outcome.succeeded() => {
-                    let text = outcome.stdout.trim_end();
-                    if !text.is_empty() {
-                        self.out.answer.context.push(text.to_string());
-                    }
+            match action {
+                Some(Action::Hook { dialect, .. }) => {
+                    said.push((rule, dialect.read(self.event, &outcome)));
                 }
-                For::Run => {}
-                For::Context | For::Notify => {
-                    if !outcome.succeeded() {
-                        let ended = outcome.ended();
-                        self.out.notes.push(format!("{}: {ended}", rule.name()));
-                    }
+                None if !outcome.succeeded() => failed.push((rule, outcome)),
+                Some(_) if !outcome.succeeded() => {
+                    self.out.notes.push(format!("{}: {}", rule.name(), outcome.ended()));
                 }
+                Some(Action::Context(_)) => {
+                    let text = Some(outcome.stdout.trim_end()).filter(|text| !text.is_empty());
+                    self.out.answer.context.extend(text.map(str::to_string));
+                }
+                _ => {}
             }
         }
         self.tell(matches);

@@ -214,57 +214,57 @@ fn take_apart(source: &str, names: Option<&'static [&'static str]>) -> Result<Pi
     let mut text = String::new();
     let mut rest = source;
     let mut quote: Option<char> = None;
-    while let Some(c) = rest.chars().next() {
-        if rest.starts_with("{{") {
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("{{") {
             text.push('{');
-            rest = &rest[2..];
-            continue;
-        }
-        let found = match c {
-            '{' => placeholder(rest, names)?,
-            _ => None,
-        };
-        if let Some((body, after)) = found {
-            let (name, substitutions) = read(body, names)?;
-            if !text.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut text)));
-            }
-            pieces.push(Piece::Value { name, substitutions, quoted: quote.is_some() });
             rest = after;
             continue;
         }
-        if names.is_none()
-            && let Some(variable) = VARIABLES.iter().find(|v| starts_with_word(rest, v))
-        {
-            if !text.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut text)));
-            }
-            pieces.push(Piece::Variable(variable));
-            rest = &rest[variable.len()..];
+        let Some((piece, after)) = piece(rest, names, quote.is_some())? else {
+            let (taken, after) = rest.split_at(text_len(rest, &mut quote));
+            text.push_str(taken);
+            rest = after;
             continue;
+        };
+        if !text.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut text)));
         }
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if open == c => quote = None,
-            _ => {}
-        }
-        if c == '\\' && quote != Some('\'') {
-            // What is escaped opens no quote.
-            text.push(c);
-            rest = &rest[1..];
-            if let Some(next) = rest.chars().next() {
-                text.push(next);
-                rest = &rest[next.len_utf8()..];
-            }
-            continue;
-        }
-        text.push(c);
-        rest = &rest[c.len_utf8()..];
+        pieces.push(piece);
+        rest = after;
     }
     if !text.is_empty() {
         pieces.push(Piece::Text(text));
     }
     Ok(Pieces(pieces))
+}
+
+/// The placeholder or variable that the text begins with, and what follows it.
+fn piece<'t>(
+    text: &'t str,
+    names: Option<&'static [&'static str]>,
+    quoted: bool,
+) -> Result<Option<(Piece, &'t str)>, String> {
+    if let Some((body, after)) = placeholder(text, names)? {
+        let (name, substitutions) = read(body, names)?;
+        return Ok(Some((Piece::Value { name, substitutions, quoted }, after)));
+    }
+    let variables = if names.is_none() { VARIABLES } else { &[] };
+    let variable = variables.iter().find(|variable| starts_with_word(text, variable));
+    Ok(variable.map(|variable| (Piece::Variable(variable), &text[variable.len()..])))
+}
+
+/// How much of a text is text for certain: a character, or two where one is escaped.
+fn text_len(text: &str, quote: &mut Option<char>) -> usize {
+    let mut chars = text.chars();
+    match (*quote, chars.next()) {
+        (None, open @ Some('\'' | '"')) => *quote = open,
+        (Some(open), Some(c)) if open == c => *quote = None,
+        (Some('\''), _) => {}
+        // What is escaped opens no quote.
+        (_, Some('\\')) => drop(chars.next()),
+        _ => {}
+    }
+    text.len() - chars.as_str().len()
 }
 
 /// Does the text begin with the variable and not with a longer name?
@@ -359,51 +359,57 @@ fn split_substitution(text: &str) -> Option<(String, String, usize)> {
 }
 
 fn read(body: &str, names: Option<&[&'static str]>) -> Result<(Name, Vec<Substitution>), String> {
-    let name_end = body.find('|').unwrap_or(body.len());
-    let unknown = |other: &str, names: &[&str]| {
-        let names = names.join("} {");
-        format!("unknown placeholder `{{{other}}}`: there are {{{names}}}; `{{{{` is a brace")
+    let (name, mut rest) = body.split_at(body.find('|').unwrap_or(body.len()));
+    let name = match names {
+        Some(own) => own.iter().find(|known| **known == name).map(|name| Name::Own(name)),
+        None => usual_name(name),
     };
-    let name = match &body[..name_end] {
-        own if let Some(names) = names => match names.iter().find(|name| **name == own) {
-            Some(name) => Name::Own(name),
-            None => return Err(unknown(own, names)),
-        },
+    let Some(name) = name else {
+        let (names, other) = (names.unwrap_or(NAMES).join("} {"), &body[..body.len() - rest.len()]);
+        return Err(format!(
+            "unknown placeholder `{{{other}}}`: there are {{{names}}}; `{{{{` is a brace"
+        ));
+    };
+    let mut substitutions = Vec::new();
+    while let Some(text) = rest.strip_prefix('|') {
+        let (substitution, after) = substitution(text)?;
+        substitutions.push(substitution);
+        rest = after;
+    }
+    Ok((name, substitutions))
+}
+
+fn usual_name(name: &str) -> Option<Name> {
+    Some(match name {
         "path" => Name::Path,
         "command" => Name::Command,
         "tool" => Name::Tool,
         "host" => Name::Host,
         "run.output" => Name::RunOutput,
         "error" => Name::Error,
-        other => match other.strip_prefix("input.") {
-            Some(field) if !field.is_empty() => {
-                Name::Input(field.split('.').map(str::to_string).collect())
-            }
-            _ => return Err(unknown(other, NAMES)),
-        },
-    };
-    let mut substitutions = Vec::new();
-    let mut rest = &body[name_end..];
-    while let Some(text) = rest.strip_prefix('|') {
-        let (pattern, replacement, len) = split_substitution(text)
-            .ok_or("a substitution is written s/regex/new/ or s/regex/new/g")?;
-        let flags = text[len..].bytes().take_while(|b| b.is_ascii_lowercase()).count();
-        let flags_text = &text[len..len + flags];
-        let mut source = pattern;
-        let mut all = false;
-        for flag in flags_text.chars() {
-            match flag {
-                'g' => all = true,
-                'i' => source.insert_str(0, "(?i)"),
-                other => return Err(format!("unknown flag `{other}`: there are g and i")),
-            }
+        other => {
+            let field = other.strip_prefix("input.").filter(|field| !field.is_empty())?;
+            Name::Input(field.split('.').map(str::to_string).collect())
         }
-        // sed's \1 is the regex crate's ${1}.
-        let replacement = groups(&replacement);
-        substitutions.push(Substitution { pattern: Regex::new(source), replacement, all });
-        rest = &text[len + flags..];
+    })
+}
+
+/// The substitution that the text begins with, and what follows it.
+fn substitution(text: &str) -> Result<(Substitution, &str), String> {
+    let (mut source, replacement, len) = split_substitution(text)
+        .ok_or("a substitution is written s/regex/new/ or s/regex/new/g")?;
+    let flags = text[len..].bytes().take_while(|b| b.is_ascii_lowercase()).count();
+    let mut all = false;
+    for flag in text[len..len + flags].chars() {
+        match flag {
+            'g' => all = true,
+            'i' => source.insert_str(0, "(?i)"),
+            other => return Err(format!("unknown flag `{other}`: there are g and i")),
+        }
     }
-    Ok((name, substitutions))
+    // sed's \1 is the regex crate's ${1}.
+    let replacement = groups(&replacement);
+    Ok((Substitution { pattern: Regex::new(source), replacement, all }, &text[len + flags..]))
 }
 
 fn groups(replacement: &str) -> String {

@@ -89,10 +89,8 @@ impl Permission {
 
     pub(super) fn hits(&self, s: &Subject<'_>, effect: &Effect) -> Truth {
         match self {
-            Permission::Command(pattern) => match effect.command {
-                Some(at) if effect.word == Word::Execute => {
-                    s.analysis.commands.get(at).map_or(Truth::No, |c| pattern.hits(c))
-                }
+            Permission::Command(pattern) => match s.command(effect) {
+                Some(command) if effect.word == Word::Execute => pattern.hits(command),
                 _ => Truth::No,
             },
             Permission::Path(word, pattern) => match &effect.path {

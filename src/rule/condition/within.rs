@@ -10,7 +10,7 @@ use super::Subject;
 
 /// Does the effect's command run there? For deny and ask.
 pub fn hits(patterns: &PatternList<PathPattern>, s: &Subject<'_>, effect: &Effect) -> Truth {
-    let Some(command) = command(s, effect) else { return Truth::No };
+    let Some(command) = s.command(effect) else { return Truth::No };
     match place(command) {
         Some(dir) => patterns.hit(&dir, s.bases),
         None => Truth::Maybe,
@@ -49,10 +49,6 @@ fn paths_in(text: &str, dir: &str) -> Vec<Target> {
     // A program may know `~` where the shell did not.
     let from = |piece: &str| if piece.starts_with('~') { "/" } else { dir };
     found.map(|piece| Resolver::default().target(piece, from(piece), Extent::Exact)).collect()
-}
-
-fn command<'a>(s: &Subject<'a>, effect: &Effect) -> Option<&'a SubCommand> {
-    s.analysis.commands.get(effect.command?)
 }
 
 /// The directory that the command runs in, if it is known.
