@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::event::{Event, Kind};
 use crate::text;
-use crate::verdict::Answer;
+use crate::verdict::{Answer, Verb};
 use crate::watchdog::{CANNOT_JUDGE, FailureForm};
 
 pub mod claude;
@@ -47,7 +47,7 @@ pub struct EventSpec {
     /// What its answer may carry and what blocks.
     pub output: &'static str,
     /// The verbs that have an effect here.
-    pub verbs: &'static [crate::verdict::Verb],
+    pub verbs: &'static [Verb],
     /// Can the input be rewritten?
     pub rewrite: bool,
     /// Can the tool's result be replaced?
@@ -66,11 +66,11 @@ pub struct EventSpec {
 
 impl EventSpec {
     /// An event that takes no key but the common ones and stops nothing.
-    pub const fn plain(kind: Kind, input: &'static str, output: &'static str) -> EventSpec {
+    pub const fn new(kind: Kind) -> EventSpec {
         EventSpec {
             kind,
-            input,
-            output,
+            input: "",
+            output: "",
             verbs: &[],
             rewrite: false,
             replace: false,
@@ -80,6 +80,56 @@ impl EventSpec {
             patience: Duration::from_secs(600),
             by_default: false,
         }
+    }
+
+    /// With these fields in its input.
+    pub const fn input(self, input: &'static str) -> EventSpec {
+        EventSpec { input, ..self }
+    }
+
+    /// With that in its answer.
+    pub const fn output(self, output: &'static str) -> EventSpec {
+        EventSpec { output, ..self }
+    }
+
+    /// With these verbs.
+    pub const fn verbs(self, verbs: &'static [Verb]) -> EventSpec {
+        EventSpec { verbs, ..self }
+    }
+
+    /// Its input can be rewritten.
+    pub const fn rewrites(self) -> EventSpec {
+        EventSpec { rewrite: true, ..self }
+    }
+
+    /// The tool's result can be replaced.
+    pub const fn replaces(self) -> EventSpec {
+        EventSpec { replace: true, ..self }
+    }
+
+    /// Text can be told to the model.
+    pub const fn tells(self) -> EventSpec {
+        EventSpec { context: true, ..self }
+    }
+
+    /// Matchers of the agent's settings are tested on that field.
+    pub const fn matched(self, field: &'static str) -> EventSpec {
+        EventSpec { matched: Some(field), ..self }
+    }
+
+    /// With that timeout, in seconds.
+    pub const fn timeout(self, timeout: u32) -> EventSpec {
+        EventSpec { timeout, ..self }
+    }
+
+    /// The agent gives up after that time, where an entry names none.
+    pub const fn patience(self, patience: Duration) -> EventSpec {
+        EventSpec { patience, ..self }
+    }
+
+    /// Registered even when no rule needs it.
+    pub const fn by_default(self) -> EventSpec {
+        EventSpec { by_default: true, ..self }
     }
 }
 
@@ -174,24 +224,12 @@ pub fn of(event: &Event) -> &'static dyn Agent {
 /// Whose payload is this? A strong mark beats `--agent`, `--agent` beats a weak one. What fits none of them
 /// and holds a command line is a stranger's, whatever `--agent` says.
 pub fn detect(payload: &Map<String, Value>, flag: Option<&str>) -> &'static dyn Agent {
-    let mut best: Option<(Mark, &'static dyn Agent)> = None;
-    for &agent in AGENTS {
-        if let Some(mark) = agent.detect(payload)
-            && best.is_none_or(|(found, _)| mark > found)
-        {
-            best = Some((mark, agent));
-        }
-    }
-    if best.is_none_or(|(mark, _)| mark < Mark::Strong)
-        && stranger::Stranger.detect(payload).is_some()
-    {
-        return &stranger::Stranger;
-    }
-    let flagged = flag.and_then(by_id);
-    match (best, flagged) {
-        (Some((Mark::Strong, agent)), _) => agent,
-        (_, Some(agent)) => agent,
-        (Some((_, agent)), None) => agent,
-        (None, None) => usual(),
+    let marks = AGENTS.iter().filter_map(|&agent| Some((agent.detect(payload)?, agent)));
+    // Of equal marks the first counts.
+    let best = marks.reduce(|best, one| if one.0 > best.0 { one } else { best });
+    match best {
+        Some((Mark::Strong, agent)) => agent,
+        _ if stranger::Stranger.detect(payload).is_some() => &stranger::Stranger,
+        _ => flag.and_then(by_id).or(best.map(|(_, agent)| agent)).unwrap_or(usual()),
     }
 }

@@ -57,7 +57,7 @@ const PARTS: &[&str] = &["args", "arguments", "argv", "env", "executable", "prog
 const VERBS: &[Verb] = &[Verb::Halt, Verb::Deny, Verb::Defer, Verb::Ask];
 
 const fn spec(kind: Kind, verbs: &'static [Verb]) -> EventSpec {
-    EventSpec { verbs, ..EventSpec::plain(kind, "", "exit status 2 stops the call") }
+    EventSpec::new(kind).output("exit status 2 stops the call").verbs(verbs)
 }
 
 /// What is done for a call, whoever makes it.

@@ -74,23 +74,11 @@ pub fn render(kind: Kind, name: &str, tool: &str, answer: &Answer) -> Output {
         (_, None) => {}
     }
 
-    if kind == Kind::PreToolUse
-        && matches!(verb, None | Some(Verb::Allow | Verb::Ask))
-        && let Some(input) = &answer.input
-    {
-        // The whole object, for it replaces the input; without a decision beside it the call takes
-        // its normal way through the permissions (both observed). A deferred call comes back to
-        // the rules when the session is resumed.
-        body.specific.insert("updatedInput".into(), Value::Object(input.clone()));
+    if kind == Kind::PreToolUse && matches!(verb, None | Some(Verb::Allow | Verb::Ask)) {
+        body.change_input(answer);
     }
-    if spec.replace
-        && let Some(response) = answer.response.as_ref().filter(|response| !response.is_null())
-    {
-        body.specific.insert("updatedToolOutput".into(), response.clone());
-        if tool.starts_with("mcp__") {
-            // The older name of the same, which only these tools had.
-            body.specific.insert("updatedMCPToolOutput".into(), response.clone());
-        }
+    if spec.replace {
+        body.change_result(tool, answer);
     }
     if kind == Kind::PreCompact {
         // One or the other: the instructions of the summary are plain text, all else is JSON. A
@@ -179,6 +167,23 @@ impl Body {
             _ => json!({ "behavior": "deny", "message": cap(reason.into()) }),
         };
         self.specific.insert("decision".into(), decision);
+    }
+
+    /// The whole object, for it replaces the input; without a decision beside it the call takes its normal way
+    /// through the permissions (both observed). A deferred call comes back to the rules when the session is resumed.
+    fn change_input(&mut self, answer: &Answer) {
+        if let Some(input) = &answer.input {
+            self.specific.insert("updatedInput".into(), Value::Object(input.clone()));
+        }
+    }
+
+    /// What the tool returned, also by the older name which only tools of MCP servers had.
+    fn change_result(&mut self, tool: &str, answer: &Answer) {
+        let Some(response) = answer.response.as_ref().filter(|one| !one.is_null()) else { return };
+        self.specific.insert("updatedToolOutput".into(), response.clone());
+        if tool.starts_with("mcp__") {
+            self.specific.insert("updatedMCPToolOutput".into(), response.clone());
+        }
     }
 
     /// Ends the turn, with the text that the client shows for it.
