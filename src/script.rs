@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::act::{self, End, Outcome};
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, KindSet};
 use crate::verdict::Verb;
 
 pub mod cupcake;
@@ -70,71 +70,67 @@ pub struct Said {
     pub failure: Option<String>,
 }
 
+impl Said {
+    fn failed(why: String) -> Said {
+        Said { failure: Some(why), ..Said::default() }
+    }
+}
+
 /// Reads exit status and output as Claude Code 2.1.329 was seen to: JSON counts whatever the exit
 /// status; exit status 2 blocks, for the JSON's reason or else the text on standard error; text is
 /// context where the client takes it for that; everything else is a failure.
 pub fn read(event: &Event, outcome: &Outcome) -> Said {
     let text = text(outcome);
-    let mut said = Said::default();
-    let mut is_json = false;
-    if text.starts_with('{') {
-        match serde_json::from_str::<Map<String, Value>>(text) {
-            Ok(answer) => {
-                is_json = true;
-                read_json(event, &answer, &mut said);
-            }
-            Err(_) if outcome.stdout.len() >= act::KEPT => {
-                let kept = act::KEPT >> 10;
-                said.failure =
-                    Some(format!("its answer is longer than the {kept} KiB that are read"));
-            }
-            Err(error) => said.failure = Some(format!("its answer is no JSON object: {error}")),
+    let answer = text.starts_with('{').then(|| serde_json::from_str::<Map<String, Value>>(text));
+    let is_json = matches!(answer, Some(Ok(_)));
+    let mut said = match answer {
+        Some(Ok(answer)) => read_json(event, &answer),
+        Some(Err(_)) if outcome.stdout.len() >= act::KEPT => {
+            let kept = act::KEPT >> 10;
+            Said::failed(format!("its answer is longer than the {kept} KiB that are read"))
         }
-    } else if !text.is_empty()
-        && outcome.succeeded()
-        && matches!(
-            event.kind,
-            Kind::UserPromptSubmit
-                | Kind::UserPromptExpansion
-                | Kind::SessionStart
-                | Kind::PreCompact
-                | Kind::PostModelSwitch
-        )
-    {
-        said.context.push(text.to_string());
-    }
+        Some(Err(error)) => Said::failed(format!("its answer is no JSON object: {error}")),
+        None if TEXT.contains(event.kind) && outcome.succeeded() && !text.is_empty() => {
+            Said { context: vec![text.to_string()], ..Said::default() }
+        }
+        None => Said::default(),
+    };
     match outcome.end {
-        End::Exit(2) => {
-            let stderr = outcome.stderr.trim();
-            let json_reason = match &said.verb {
-                Some((Verb::Deny | Verb::Halt, reason)) if !reason.is_empty() => {
-                    Some(reason.clone())
-                }
-                _ => None,
-            };
-            let reason = json_reason.unwrap_or_else(|| {
-                if stderr.is_empty() { "No stderr output".into() } else { stderr.to_string() }
-            });
-            let verb = match said.verb {
-                Some((Verb::Halt, _)) => Verb::Halt,
-                _ => Verb::Deny,
-            };
-            // Never on a permission request: the client ignores exit status 2 there.
-            if event.kind != Kind::PermissionRequest {
-                said.verb = Some((verb, reason));
-            }
-            said.failure = None;
-        }
+        End::Exit(2) => refuse(event, outcome, &mut said),
         End::Exit(0) => {}
         End::Exit(..128) if is_json => {}
         End::Exit(..128) => said.failure = Some(outcome.ended()),
         // Cut off, or its shell says so: what it had said so far is no answer, unless that was a no.
         End::Exit(_) | End::Signal | End::Timeout(_) | End::Deadline | End::Failed(_) => {
             let refusal = said.verb.take().filter(|(verb, _)| verb.stops());
-            said = Said { verb: refusal, failure: Some(outcome.ended()), ..Said::default() };
+            said = Said { verb: refusal, ..Said::failed(outcome.ended()) };
         }
     }
     said
+}
+
+/// The events whose scripts may print text for the model.
+const TEXT: KindSet = KindSet::of(&[
+    Kind::UserPromptSubmit,
+    Kind::UserPromptExpansion,
+    Kind::SessionStart,
+    Kind::PreCompact,
+    Kind::PostModelSwitch,
+]);
+
+/// Exit status 2.
+fn refuse(event: &Event, outcome: &Outcome, said: &mut Said) {
+    said.failure = None;
+    // Never on a permission request: the client ignores exit status 2 there.
+    if event.kind == Kind::PermissionRequest {
+        return;
+    }
+    let (verb, reason) = match said.verb.take() {
+        Some((verb @ (Verb::Deny | Verb::Halt), reason)) => (verb, reason),
+        _ => (Verb::Deny, String::new()),
+    };
+    let told = [reason.as_str(), outcome.stderr.trim()].into_iter().find(|text| !text.is_empty());
+    said.verb = Some((verb, told.unwrap_or("No stderr output").to_string()));
 }
 
 /// What it printed, without what may stand around it.
@@ -142,72 +138,75 @@ fn text(outcome: &Outcome) -> &str {
     outcome.stdout.trim_start_matches('\u{feff}').trim()
 }
 
-fn read_json(event: &Event, answer: &Map<String, Value>, said: &mut Said) {
-    let string = |map: &Map<String, Value>, key: &str| {
-        map.get(key).and_then(Value::as_str).map(str::to_string)
-    };
+fn string(map: &Map<String, Value>, key: &str) -> Option<String> {
+    map.get(key).and_then(Value::as_str).map(str::to_string)
+}
+
+fn read_json(event: &Event, answer: &Map<String, Value>) -> Said {
     let reason = string(answer, "reason").unwrap_or_default();
-    if let Some(message) = string(answer, "systemMessage") {
-        said.notice.push(message);
-    }
-    said.suppress = answer.get("suppressOutput") == Some(&Value::Bool(true));
-    match answer.get("decision").and_then(Value::as_str) {
-        Some("block" | "deny") => said.verb = Some((Verb::Deny, reason.clone())),
+    let mut said = Said {
+        notice: string(answer, "systemMessage").into_iter().collect(),
+        suppress: answer.get("suppressOutput") == Some(&Value::Bool(true)),
+        ..Said::default()
+    };
+    said.verb = match answer.get("decision").and_then(Value::as_str) {
+        Some("block" | "deny") => Some((Verb::Deny, reason.clone())),
         // Deprecated on PreToolUse, read all the same; on a stop it means nothing.
-        Some("approve" | "allow") if event.kind.is_gate() => {
-            said.verb = Some((Verb::Allow, reason.clone()));
-        }
-        _ => {}
-    }
+        Some("approve" | "allow") if event.kind.is_gate() => Some((Verb::Allow, reason.clone())),
+        _ => None,
+    };
     if let Some(Value::Object(specific)) = answer.get("hookSpecificOutput") {
-        // The client drops an answer for another event; what would tighten still counts here.
-        let named = specific.get("hookEventName").and_then(Value::as_str);
-        let valid = named.is_some_and(|name| name == event.name);
-        let why = string(specific, "permissionDecisionReason").unwrap_or_else(|| reason.clone());
-        let verb = match specific.get("permissionDecision").and_then(Value::as_str) {
-            Some("allow") if valid => Some(Verb::Allow),
-            Some("deny") => Some(Verb::Deny),
-            Some("ask") if event.kind != Kind::PermissionRequest => Some(Verb::Ask),
-            Some("defer") => Some(Verb::Defer),
-            _ => None,
-        };
-        if let Some(verb) = verb {
-            said.verb = Some((verb, why));
-        }
-        if let Some(Value::Object(decision)) = specific.get("decision") {
-            match decision.get("behavior").and_then(Value::as_str) {
-                Some("allow") if valid => said.verb = Some((Verb::Allow, reason.clone())),
-                Some("deny") => {
-                    let why = string(decision, "message").unwrap_or_default();
-                    let interrupt = decision.get("interrupt") == Some(&Value::Bool(true));
-                    let verb = if interrupt { Verb::Halt } else { Verb::Deny };
-                    said.verb = Some((verb, why));
-                }
-                _ => {}
-            }
-            said.input = object(decision.get("updatedInput"), event).filter(|_| valid);
-        }
-        if valid {
-            if let Some(input) = object(specific.get("updatedInput"), event) {
-                said.input = Some(input);
-            }
-            if let Some(context) = string(specific, "additionalContext") {
-                said.context.push(context);
-            }
-            said.response = specific
-                .get("updatedToolOutput")
-                .or_else(|| specific.get("updatedMCPToolOutput"))
-                .filter(|value| !value.is_null())
-                .cloned();
-        } else if said.verb.is_none() {
-            said.failure = Some("its hookSpecificOutput does not name this event".into());
-        }
+        read_specific(event, specific, &reason, &mut said);
     }
     if answer.get("continue") == Some(&Value::Bool(false)) {
         let why = string(answer, "stopReason")
             .or_else(|| said.verb.take().map(|(_, why)| why))
             .unwrap_or(reason);
         said.verb = Some((Verb::Halt, why));
+    }
+    said
+}
+
+/// Reads `hookSpecificOutput`. The client drops an answer for another event; what would tighten still counts here.
+fn read_specific(event: &Event, specific: &Map<String, Value>, reason: &str, said: &mut Said) {
+    let named = specific.get("hookEventName").and_then(Value::as_str);
+    let valid = named.is_some_and(|name| name == event.name);
+    let verb = match specific.get("permissionDecision").and_then(Value::as_str) {
+        Some("allow") if valid => Some(Verb::Allow),
+        Some("deny") => Some(Verb::Deny),
+        Some("ask") if event.kind != Kind::PermissionRequest => Some(Verb::Ask),
+        Some("defer") => Some(Verb::Defer),
+        _ => None,
+    };
+    if let Some(verb) = verb {
+        let why = string(specific, "permissionDecisionReason");
+        said.verb = Some((verb, why.unwrap_or_else(|| reason.to_string())));
+    }
+    if let Some(Value::Object(decision)) = specific.get("decision") {
+        said.verb = in_dialog(decision, valid, reason).or(said.verb.take());
+        said.input = object(decision.get("updatedInput"), event).filter(|_| valid);
+    }
+    if valid {
+        said.input = object(specific.get("updatedInput"), event).or(said.input.take());
+        said.context.extend(string(specific, "additionalContext"));
+        let response =
+            specific.get("updatedToolOutput").or_else(|| specific.get("updatedMCPToolOutput"));
+        said.response = response.filter(|value| !value.is_null()).cloned();
+    } else if said.verb.is_none() {
+        said.failure = Some("its hookSpecificOutput does not name this event".into());
+    }
+}
+
+/// The decision in the place of a permission dialog.
+fn in_dialog(decision: &Map<String, Value>, valid: bool, reason: &str) -> Option<(Verb, String)> {
+    match decision.get("behavior").and_then(Value::as_str)? {
+        "allow" if valid => Some((Verb::Allow, reason.to_string())),
+        "deny" => {
+            let interrupt = decision.get("interrupt") == Some(&Value::Bool(true));
+            let verb = if interrupt { Verb::Halt } else { Verb::Deny };
+            Some((verb, string(decision, "message").unwrap_or_default()))
+        }
+        _ => None,
     }
 }
 

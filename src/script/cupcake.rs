@@ -101,7 +101,7 @@ pub fn read(event: &Event, outcome: &Outcome) -> Said {
             Some(line) => format!("{why}: {line}"),
             None => why,
         };
-        return Said { failure: Some(failure), ..Said::default() };
+        return Said::failed(failure);
     }
     said.verb = None;
     said
