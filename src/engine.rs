@@ -425,16 +425,9 @@ pub fn strongest<'m, 'r>(matches: impl IntoIterator<Item = &'m Match<'r>>) -> Op
 where
     'r: 'm,
 {
-    let mut best: Option<&Match<'r>> = None;
-    for one in matches {
-        let stronger = best.is_none_or(|found| {
-            (one.verb(), one.rule.layer()) > (found.verb(), found.rule.layer())
-        });
-        if stronger {
-            best = Some(one);
-        }
-    }
-    best
+    let rank = |one: &Match<'_>| (one.verb(), one.rule.layer());
+    let stronger = |best, one| if rank(one) > rank(best) { one } else { best };
+    matches.into_iter().reduce(stronger)
 }
 
 /// May a stop be blocked once more? `before` = how often in a row this rule did so already.

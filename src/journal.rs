@@ -211,10 +211,7 @@ fn is_still(_: &Path, _: &File) -> bool {
 
 /// The text without secrets, cut to what is kept.
 pub fn clean(text: &str) -> String {
-    let mut end = text.len().min(limits::JOURNAL_TEXT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(limits::JOURNAL_TEXT);
     let mut out = redact::secrets(&text[..end]).into_owned();
     if end < text.len() {
         out.push_str(&format!(" [{}{}", text.len() - end, text::MORE));

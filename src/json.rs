@@ -192,17 +192,18 @@ impl Parser<'_> {
     fn unexpected(&self, what: &str) -> Fault {
         let rest = &self.text[self.at..];
         let (message, hint) = match rest.chars().next() {
-            None => ("the file ends too early".to_string(), "close what is still open".to_string()),
+            None => ("the file ends too early", "close what is still open"),
             Some('/') if self.comments && rest.starts_with("/*") => {
-                ("this comment is never closed".to_string(), "add the `*/`".to_string())
+                ("this comment is never closed", "add the `*/`")
             }
             Some('/') if rest.starts_with("//") || rest.starts_with("/*") => (
-                "comments are not JSON".to_string(),
-                "remove the comment: the client ignores the whole file over it".to_string(),
+                "comments are not JSON",
+                "remove the comment: the client ignores the whole file over it",
             ),
-            Some('\'') => ("strings take double quotes".to_string(), "write \"...\"".to_string()),
+            Some('\'') => ("strings take double quotes", "write \"...\""),
             Some(c) => {
-                (format!("{what}, found `{}`", c.escape_debug()), "mend the JSON here".to_string())
+                let message = format!("{what}, found `{}`", c.escape_debug());
+                return Fault::new(self.at, message, "mend the JSON here");
             }
         };
         Fault::new(self.at, message, hint)

@@ -485,15 +485,10 @@ impl<'a> Judge<'a> {
         if self.voices.is_empty() {
             self.allow(form, outside);
         }
-        let mut best: Option<&Voice> = None;
-        for voice in &self.voices {
-            // One that says why goes before one that does not.
-            let rank = |one: &Voice| (one.verb, one.layer, !one.reason.is_empty());
-            if best.is_none_or(|found| rank(voice) > rank(found)) {
-                best = Some(voice);
-            }
-        }
-        if let Some(voice) = best {
+        // One that says why goes before one that does not.
+        let rank = |one: &Voice| (one.verb, one.layer, !one.reason.is_empty());
+        let stronger = |best, one| if rank(one) > rank(best) { one } else { best };
+        if let Some(voice) = self.voices.iter().reduce(stronger) {
             self.out.rule.clone_from(&voice.rule);
             self.out.answer.verb = Some(voice.verb);
             // A question that was left open elsewhere comes without a reason.

@@ -170,18 +170,10 @@ fn plain_name(name: &[u8]) -> Option<&str> {
 fn trim(bytes: &[u8]) -> &[u8] {
     const BOM: &[u8] = b"\xef\xbb\xbf";
     let noise = |b: &u8| b.is_ascii_whitespace() || *b == 0;
-    let mut bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
-    while let [first, rest @ ..] = bytes
-        && noise(first)
-    {
-        bytes = rest;
-    }
-    while let [rest @ .., last] = bytes
-        && noise(last)
-    {
-        bytes = rest;
-    }
-    bytes
+    let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
+    let start = bytes.iter().position(|b| !noise(b)).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(|b| !noise(b)).map_or(start, |last| last + 1);
+    &bytes[start..end]
 }
 
 /// Makes strings readable: unpaired surrogate escapes become `\ufffd` (the same length, so that

@@ -24,9 +24,7 @@ impl Judge<'_> {
         }
         let old = self.event.input.as_object()?;
         let mut new = old.clone();
-        let mut ordered: Vec<&Match<'_>> = matches.iter().filter(|m| !m.observed).collect();
-        crate::order::sort_by_key(&mut ordered, |one| one.rule.layer());
-        for one in ordered {
+        for one in by_authority(matches) {
             for (field, template) in one.rule.rewrites().into_iter().flatten() {
                 let in_place = field.as_slice() == ["command"]
                     && !one.rule.conditions.command.is_empty()
@@ -101,9 +99,7 @@ impl Judge<'_> {
             matches.iter().any(looks_back) || said.iter().any(|(_, said)| said.response.is_some());
         let Some(old) = self.event.response().filter(|_| changes) else { return };
         let mut new = old.clone();
-        let mut ordered: Vec<&Match<'_>> = matches.iter().filter(|m| !m.observed).collect();
-        crate::order::sort_by_key(&mut ordered, |one| one.rule.layer());
-        for one in ordered {
+        for one in by_authority(matches) {
             for (field, template) in one.rule.replaces().into_iter().flatten() {
                 let text = template.fill(&self.values(one));
                 match &mut new {
@@ -128,4 +124,11 @@ impl Judge<'_> {
             self.out.answer.response = Some(new);
         }
     }
+}
+
+/// The matches that count, those of the least authority first.
+fn by_authority<'m, 'r>(matches: &'m [Match<'r>]) -> Vec<&'m Match<'r>> {
+    let mut ordered: Vec<&Match<'r>> = matches.iter().filter(|m| !m.observed).collect();
+    crate::order::sort_by_key(&mut ordered, |one| one.rule.layer());
+    ordered
 }

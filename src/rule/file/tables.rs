@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::de::DeValue;
 
 use crate::rule::command::CommandPattern;
-use crate::rule::fault::did_you_mean;
+use crate::rule::fault::meant;
 use crate::rule::reader::{Item, Key, Reader};
 use crate::rule::shipped;
 use crate::rule::{Layer, Otherwise, PatternList, Severity};
@@ -76,12 +76,10 @@ pub(super) fn read_override(
         }
     }
     if !shipped::RULES.iter().any(|rule| rule.id == out.id) {
-        let hint = did_you_mean(&out.id, shipped::RULES.iter().map(|rule| rule.id));
+        let others = || "`hookctl packs show PACK` lists a pack's rules".into();
+        let hint = meant(&out.id, shipped::RULES.iter().map(|rule| rule.id));
         r.warn("unknown-rule", format!("no shipped rule is called `{}`", out.id), id.span())
-            .with_hint(match hint {
-                Some(hint) => format!("did you mean `{hint}`?"),
-                None => "`hookctl packs show PACK` lists a pack's rules".into(),
-            });
+            .with_hint(hint.unwrap_or_else(others));
     }
     file.overrides.push(out);
 }
@@ -108,12 +106,9 @@ pub(super) fn read_packs(value: &Item<'_>, file: &mut RuleFile, r: &mut Reader<'
         let known = || shipped::PACKS.iter().map(|(known, _)| *known);
         let text = name.get_ref().as_ref();
         if known().all(|known| known != text) {
-            let hint = match did_you_mean(text, known()) {
-                Some(hint) => format!("did you mean `{hint}`?"),
-                None => "`hookctl packs` lists them".into(),
-            };
+            let others = || "`hookctl packs` lists them".into();
             r.warn("unknown-pack", format!("no pack is called `{text}`"), name.span())
-                .with_hint(hint);
+                .with_hint(meant(text, known()).unwrap_or_else(others));
         }
         if let Some(on) = r.boolean(on) {
             file.packs.push((text.to_string(), on));
