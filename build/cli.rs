@@ -1,4 +1,5 @@
-//! Writes the shell completions and the man page from the same definitions as the program's.
+//! Writes the shell completions and the man page from the same definitions as the program's, and packs the document
+//! that the program prints.
 
 use std::path::Path;
 use std::{env, fs, io};
@@ -10,7 +11,7 @@ use clap_complete::{Shell, generate};
 #[path = "../src/cli/args.rs"]
 mod args;
 
-/// Into OUT_DIR, packed: `hookctl.bash`, ... and `hookctl.1`, which `src/cli/generated.rs` embeds.
+/// Into OUT_DIR, packed: `hookctl.bash`, ... `failures.md` and `hookctl.1`, which `src/cli/generated.rs` embeds.
 pub fn write() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src/cli/args.rs");
     println!("cargo::rerun-if-changed=src/cli/args/hook.rs");
@@ -29,6 +30,8 @@ pub fn write() -> io::Result<()> {
         generate(shell, &mut args::Cli::command(), "hookctl", &mut script);
         fs::write(out.join(name), packed(&script))?;
     }
+    println!("cargo::rerun-if-changed=docs/failures.md");
+    fs::write(out.join("failures.md"), packed(&fs::read("docs/failures.md")?))?;
     fs::write(out.join("hookctl.1"), packed(&man()?))
 }
 

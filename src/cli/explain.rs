@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
 
 use super::args::ExplainArgs;
-use super::{BOLD, Context, Exit, complain, print, print_json};
+use super::{BOLD, Context, Exit, complain, generated, print, print_json};
 use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::dry::{self, Dry};
@@ -29,9 +29,11 @@ mod report;
 /// Where the payload cannot be read, or stdout not be written.
 pub fn run(context: &Context, args: &ExplainArgs) -> Result<Exit> {
     if args.failures {
+        let document = generated::failures()?;
+        let rows = failures::rows(&document);
         return match args.json {
-            true => print_json(failures::FAILURES),
-            false => print(&failures::text(&|text| context.paint(BOLD, text))),
+            true => print_json(&rows),
+            false => print(&failures::text(&rows, &|text| context.paint(BOLD, text))),
         };
     }
     let given = args.file.is_some() || args.tool.is_some() || !args.command.is_empty();

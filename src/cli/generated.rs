@@ -1,5 +1,5 @@
-//! The texts that the build makes from the command line's definitions, unpacked: completions and the man
-//! page.
+//! The texts that the build packs, unpacked: completions and the man page, which it makes from the command
+//! line's definitions, and a document.
 
 use anyhow::{Context as _, Result};
 use miniz_oxide::inflate::decompress_to_vec;
@@ -32,6 +32,14 @@ pub(super) fn completions(shell: Shell) -> Result<String> {
 /// Where the program itself is damaged.
 pub(super) fn man() -> Result<String> {
     text!("hookctl.1")
+}
+
+/// docs/failures.md.
+///
+/// # Errors
+/// Where the program itself is damaged.
+pub(super) fn failures() -> Result<String> {
+    text!("failures.md")
 }
 
 fn unpacked(bytes: &[u8]) -> Result<String> {
