@@ -55,7 +55,7 @@ pub fn usual() -> &'static dyn Dialect {
 
 /// Every name of every protocol.
 pub fn names() -> impl Iterator<Item = (&'static str, &'static dyn Dialect)> {
-    let names = |one: &&'static dyn Dialect| one.names().iter().zip(std::iter::repeat(*one));
+    let names = |one: &&'static dyn Dialect| one.facts().names.iter().zip(std::iter::repeat(*one));
     DIALECTS.iter().flat_map(names).map(|(name, one)| (*name, one))
 }
 
@@ -82,37 +82,94 @@ impl Defaults {
     pub const TOLD: Defaults = Defaults { retries: 1, delay: 500, ..Defaults::SLOW };
 }
 
+/// What is so of a protocol whatever the event and the settings of its server are.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts {
+    /// Its name in a file, and others that it had or has elsewhere.
+    pub names: &'static [&'static str],
+    /// Its own keys of `[remote.NAME]`.
+    pub keys: &'static [Key],
+    /// What holds where a file does not say otherwise.
+    pub defaults: Defaults,
+    /// The keys of all servers that have no effect here, and why.
+    pub lacks: &'static [(&'static str, &'static str)],
+    /// What is asked for where an address names no path.
+    pub page: Option<&'static str>,
+    /// The port of this machine where it is, unless its file says where.
+    pub port: Option<u16>,
+    /// The path of its address is a key, which nobody else is to see.
+    pub hides_path: bool,
+    /// It is asked for its decision. Else it is told of decisions, afterwards.
+    pub decides: bool,
+    /// What it is told is of use only at once: nothing is kept for it.
+    pub is_live: bool,
+    /// Its allow is no more than the absence of an objection, unless a setting says more.
+    pub is_plain: bool,
+    /// A human answers there, whatever the file says.
+    pub is_human: bool,
+    /// It answers from a memory of its own, which its answers do not tell.
+    pub remembers: bool,
+    /// What it does not take has files to go to, which its sender writes.
+    pub keeps_files: bool,
+    /// What it is called in a reason.
+    pub title: &'static str,
+    /// What is doubtful about sending it events.
+    pub doubt: Option<&'static str>,
+    /// The hook program of others whose work such a server does.
+    pub rival: Option<&'static Rival>,
+    /// It says something by an empty answer.
+    pub reads_nothing: bool,
+    /// What such a server itself means by a status, where it gives it while it is up.
+    pub hints: &'static [(u16, &'static str)],
+    /// How long connecting may take, where that is less than an attempt may.
+    pub connect: Option<Duration>,
+    /// The largest body that it reads, in bytes.
+    pub largest: usize,
+    /// It is only for a listener of the same user, where that is on this machine.
+    pub is_own: bool,
+}
+
+impl Facts {
+    /// Those of a server that is asked.
+    const ASKED: Facts = Facts {
+        names: &[],
+        keys: &[],
+        defaults: Defaults::SLOW,
+        lacks: &[],
+        page: None,
+        port: None,
+        hides_path: false,
+        decides: true,
+        is_live: false,
+        is_plain: true,
+        is_human: false,
+        remembers: false,
+        keeps_files: false,
+        title: "Server",
+        doubt: None,
+        rival: None,
+        reads_nothing: false,
+        hints: &[],
+        connect: None,
+        largest: usize::MAX,
+        is_own: false,
+    };
+    /// Those of a server that is only told.
+    const TOLD: Facts =
+        Facts { decides: false, is_plain: false, defaults: Defaults::TOLD, ..Facts::ASKED };
+}
+
 /// A protocol: everything that hookctl knows of it.
 pub trait Dialect: Sync {
-    /// Its name in a file, and others that it had or has elsewhere.
-    fn names(&self) -> &'static [&'static str];
-
-    /// Its own keys of `[remote.NAME]`.
-    fn keys(&self) -> &'static [Key] {
-        &[]
-    }
-
-    /// What holds where a file does not say otherwise.
-    fn defaults(&self) -> Defaults {
-        Defaults::SLOW
-    }
-
-    /// The keys of all servers that have no effect here, and why.
-    fn lacks(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
+    /// What is always so of it.
+    fn facts(&self) -> &'static Facts;
 
     /// What is wrong with an address of this path, and what to write.
     fn address_fault(&self, _path: &str) -> Option<(&'static str, &'static str)> {
         None
     }
 
-    /// What is asked for where an address names no path.
-    fn page(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The same where it hangs on whose events it gets.
+    /// What is asked for where an address names no path, if it hangs on whose events it gets.
     fn page_of(&self, _agent: &str) -> Option<String> {
         None
     }
@@ -123,29 +180,14 @@ pub trait Dialect: Sync {
         None
     }
 
-    /// The port of this machine where it is, unless its file says where.
-    fn port(&self) -> Option<u16> {
-        None
-    }
-
-    /// Is the path of its address a key, which nobody else is to see?
-    fn hides_path(&self) -> bool {
-        false
-    }
-
-    /// Is it asked for its decision? Else it is told of decisions, afterwards.
-    fn decides(&self) -> bool {
-        true
-    }
-
     /// Is it asked about events of this kind?
     fn asks(&self, _kind: Kind) -> bool {
-        self.decides()
+        self.facts().decides
     }
 
     /// Is it told of events of this kind, for nothing but its `events`, or a rule, wants it?
     fn tells(&self, _kind: Kind) -> bool {
-        !self.decides()
+        !self.facts().decides
     }
 
     /// Is it told of this event?
@@ -158,49 +200,9 @@ pub trait Dialect: Sync {
         false
     }
 
-    /// Is what it is told of use only at once? Then nothing is kept for it.
-    fn is_live(&self) -> bool {
-        false
-    }
-
-    /// Is its allow no more than the absence of an objection, unless a setting says more?
-    fn is_plain(&self) -> bool {
-        self.decides()
-    }
-
-    /// Does a human answer there, whatever the file says?
-    fn is_human(&self) -> bool {
-        false
-    }
-
-    /// Does it answer from a memory of its own, which its answers do not tell?
-    fn remembers(&self) -> bool {
-        false
-    }
-
     /// Is an allow for the session believed, whoever gave it?
     fn believes(&self, _own: &Settings) -> bool {
         false
-    }
-
-    /// Has what it does not take files to go to, which its sender writes?
-    fn keeps_files(&self) -> bool {
-        false
-    }
-
-    /// What it is called in a reason.
-    fn title(&self) -> &'static str {
-        "Server"
-    }
-
-    /// What is doubtful about sending it events.
-    fn doubt(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The hook program of others whose work such a server does.
-    fn rival(&self) -> Option<&'static Rival> {
-        None
     }
 
     /// Do hooks of its own in these settings files ask it about each call as well?
@@ -229,16 +231,6 @@ pub trait Dialect: Sync {
         Ok(Reply::default())
     }
 
-    /// Does it say something by an empty answer?
-    fn reads_nothing(&self) -> bool {
-        false
-    }
-
-    /// What such a server itself means by a status, where it gives it while it is up.
-    fn hint(&self, _status: u16) -> Option<&'static str> {
-        None
-    }
-
     /// The question as one that a human's server answers by itself, as soon as it takes it; None where the
     /// protocol has no such.
     fn unasked(&self, _event: &Event) -> Option<Event> {
@@ -250,27 +242,12 @@ pub trait Dialect: Sync {
     fn anew(&self, _event: &Event, _number: u64) -> Option<Event> {
         None
     }
-
-    /// How long connecting may take, where that is less than an attempt may.
-    fn connect(&self) -> Option<Duration> {
-        None
-    }
-
-    /// The largest body that it reads, in bytes.
-    fn largest(&self) -> usize {
-        usize::MAX
-    }
-
-    /// Is it only for a listener of the same user, where that is on this machine?
-    fn is_own(&self) -> bool {
-        false
-    }
 }
 
 impl dyn Dialect + '_ {
     /// Its name.
     pub fn name(&self) -> &'static str {
-        self.names()[0]
+        self.facts().names[0]
     }
 }
 
@@ -436,6 +413,11 @@ fn with(object: &Value, key: &str, json: &[u8]) -> Vec<u8> {
     out
 }
 
+/// The object that an answer is.
+fn object(body: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())
+}
+
 /// Milliseconds since 1970 as people and most programs read it.
 pub fn time(timestamp: u64) -> String {
     let time = jiff::Timestamp::from_millisecond(timestamp as i64).unwrap_or_default();
@@ -465,7 +447,7 @@ mod tests {
         let names: Vec<&str> = names().map(|(name, _)| name).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
         let keys: Vec<&str> =
-            DIALECTS.iter().flat_map(|one| one.keys()).map(|key| key.name).collect();
+            DIALECTS.iter().flat_map(|one| one.facts().keys).map(|key| key.name).collect();
         assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len(), "{keys:?}");
     }
 }

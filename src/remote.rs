@@ -63,7 +63,7 @@ impl Request {
 /// The body of the request to this server: of what it may see, and no secret.
 pub fn body(request: &Request, remote: &Remote) -> Vec<u8> {
     let (dialect, seen) = (remote.dialect, request.view(remote));
-    let form = dialect.keys().iter().find_map(|key| match key.takes {
+    let form = dialect.facts().keys.iter().find_map(|key| match key.takes {
         Takes::Form(names) => Some((remote.own.form(key)?, names)),
         _ => None,
     });
@@ -100,7 +100,7 @@ fn filled(value: &Value, fill: &dyn Fn(&str) -> String) -> Value {
 /// Why it is no answer of the server's protocol, or cannot be used.
 pub fn read(remote: &Remote, request: &Request, body: &str) -> Result<Reply, String> {
     let body = body.trim_start_matches('\u{feff}').trim();
-    if body.is_empty() && !remote.dialect.reads_nothing() {
+    if body.is_empty() && !remote.dialect.facts().reads_nothing {
         return Ok(Reply::default());
     }
     // It changes what it was shown.
@@ -141,7 +141,7 @@ fn page(remote: &Remote, url: &Url, agent: &str) -> Url {
 pub fn unasked(remote: &Remote, event: &Event) -> Option<Event> {
     match remote.human {
         true => remote.dialect.unasked(event),
-        false => remote.dialect.decides().then(|| event.clone()),
+        false => remote.dialect.facts().decides.then(|| event.clone()),
     }
 }
 

@@ -146,7 +146,7 @@ fn the_schema_has_each_condition_and_dialect() {
     }
     let place = &mut schema["definitions"]["remote"]["properties"];
     place["dialect"]["enum"] = dialect::names().map(|(name, _)| name).collect();
-    for key in DIALECTS.iter().flat_map(|one| one.keys()) {
+    for key in DIALECTS.iter().flat_map(|one| one.facts().keys) {
         place[key.name] = schema_of(key);
     }
     let wanted = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";

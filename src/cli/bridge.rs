@@ -125,7 +125,7 @@ fn told_already(context: &Context) -> Option<String> {
 /// The bridge that the guard tells of events.
 pub(super) fn told(config: &Config) -> Option<String> {
     let mut remotes = config.remotes().map(|(_, remote)| remote);
-    let bridge = remotes.find(|r| r.dialect.keeps_files() && !r.events.is_empty());
+    let bridge = remotes.find(|r| r.dialect.facts().keeps_files && !r.events.is_empty());
     bridge.map(|remote| remote.name.clone())
 }
 

@@ -34,7 +34,7 @@ pub fn run(context: &Context, args: &FlushArgs) -> Result<Exit> {
     // What is in files is older than what waits, and may take its place there.
     let wanted = |remote: &&Remote| {
         let named = args.name.as_ref().is_none_or(|name| remote.name == *name);
-        named && remote.dialect.keeps_files()
+        named && remote.dialect.facts().keeps_files
     };
     let mut reports = sender::drain(remotes().filter(wanted), &context.paths, &context.root);
     reports.extend(sender::flush(&context.paths, spools, true));

@@ -104,7 +104,7 @@ pub(super) fn test_event(context: &Context, remote: &Remote) -> Request {
 /// The verdict, and what the agent would be answered if no rule had anything to say.
 fn said(remote: &Remote, request: &Request, text: &str) -> Result<String, String> {
     let event = &request.event;
-    if !remote.dialect.decides() {
+    if !remote.dialect.facts().decides {
         return Ok("it is only told, nothing is asked".into());
     }
     let reply = remote::read(remote, request, text)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Reply;
+use super::{Reply, object};
 use crate::event::{Event, Kind};
 use crate::verdict::Verb;
 
@@ -34,8 +34,7 @@ impl Decision {
 /// # Errors
 /// Why it is none.
 pub(super) fn read(event: &Event, body: &str) -> Result<Reply, String> {
-    let answer: Map<String, Value> =
-        serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
+    let answer = object(body)?;
     let mut reply = Reply::default();
     let mut said: Vec<(Decision, &str)> = Vec::new();
     let text = |map: &'_ Map<String, Value>, key: &str| -> Option<String> {

@@ -1,7 +1,7 @@
 //! The event bridge of agent-hooks: every event as the agent sent it to a listener on this machine, and
 //! into a file where none takes it, which `remote::bridge` sees to. Nothing comes back.
 
-use super::{Defaults, Dialect, Key, Request, Rival, Settings, Takes};
+use super::{Defaults, Dialect, Facts, Key, Request, Rival, Settings, Takes};
 
 mod cline;
 pub mod json;
@@ -48,53 +48,34 @@ pub const ROUTES: &[Route] = &[
     Route { agent: "droid", name: "droid-hook", dir: ".a24z/hooks" },
 ];
 
+/// Why nothing is tried again.
+const FILED: &str = "what a bridge does not take goes into its file";
+
+static FACTS: Facts = Facts {
+    names: &["bridge"],
+    keys: &[DIR],
+    defaults: Defaults { retries: 0, ..Defaults::SLOW },
+    lacks: &[("retry_count", FILED), ("retry_delay_ms", FILED)],
+    port: Some(PORT),
+    keeps_files: true,
+    rival: Some(&PACKAGE),
+    is_own: true,
+    ..Facts::TOLD
+};
+
 impl Dialect for Bridge {
-    fn names(&self) -> &'static [&'static str] {
-        &["bridge"]
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        &[DIR]
-    }
-
-    /// What it does not take has a file to go to.
-    fn defaults(&self) -> Defaults {
-        Defaults { retries: 0, ..Defaults::SLOW }
-    }
-
-    fn lacks(&self) -> &'static [(&'static str, &'static str)] {
-        const WHY: &str = "what a bridge does not take goes into its file";
-        &[("retry_count", WHY), ("retry_delay_ms", WHY)]
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn page_of(&self, agent: &str) -> Option<String> {
         Some(format!("/{}", route(agent).name))
     }
 
-    fn port(&self) -> Option<u16> {
-        Some(PORT)
-    }
-
-    fn decides(&self) -> bool {
-        false
-    }
-
-    fn keeps_files(&self) -> bool {
-        true
-    }
-
-    fn rival(&self) -> Option<&'static Rival> {
-        Some(&PACKAGE)
-    }
-
     fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
         // Of one agent the listener wants more than that sends.
         let native = (request.event.agent == "cline").then(|| cline::native(&request.bytes));
         native.flatten().unwrap_or_else(|| request.bytes.clone())
-    }
-
-    fn is_own(&self) -> bool {
-        true
     }
 }
 

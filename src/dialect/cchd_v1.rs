@@ -3,14 +3,16 @@
 
 use serde_json::json;
 
-use super::{Dialect, Reply, Request, Settings, answer, correlation, hooks_server};
+use super::{Dialect, Facts, Reply, Request, Settings, answer, correlation, hooks_server};
 use crate::event::Event;
 
 pub(super) struct CchdV1;
 
+static FACTS: Facts = Facts { names: &["cchd-v1"], ..Facts::ASKED };
+
 impl Dialect for CchdV1 {
-    fn names(&self) -> &'static [&'static str] {
-        &["cchd-v1"]
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {

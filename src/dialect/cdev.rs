@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use super::answer::merge;
-use super::{Defaults, Dialect, Key, Note, Reply, Request, Rival, Settings, Takes, random};
+use super::{
+    Defaults, Dialect, Facts, Key, Note, Reply, Request, Rival, Settings, Takes, object, random,
+};
 use crate::event::{Event, Kind};
 use crate::files::{self, Refusal};
 use crate::verdict::Verb;
@@ -66,18 +68,32 @@ const WHOLE: [&str; 2] = ["command", "file_path"];
 /// The tool whose description is shown; of others there is no room for what hookctl has to say.
 const DESCRIBED: &str = "Bash";
 
+static FACTS: Facts = Facts {
+    names: &["cdev"],
+    keys: &[TOOL_START, GUARD],
+    // It answers by itself after 60 s. A question that is asked twice cannot be answered.
+    defaults: Defaults {
+        timeout: 65_000,
+        retries: 0,
+        delay: 0,
+        deadline: 66_000,
+        ..Defaults::SLOW
+    },
+    is_live: true,
+    is_plain: false,
+    is_human: true,
+    remembers: true,
+    title: "cdev",
+    rival: Some(&RIVAL),
+    hints: &[(401, "it wants a token, see token_file"), (426, "it wants https")],
+    connect: Some(Duration::from_millis(500)),
+    largest: LARGEST,
+    ..Facts::ASKED
+};
+
 impl Dialect for Cdev {
-    fn names(&self) -> &'static [&'static str] {
-        &["cdev"]
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        &[TOOL_START, GUARD]
-    }
-
-    /// It answers by itself after 60 s. A question that is asked twice cannot be answered.
-    fn defaults(&self) -> Defaults {
-        Defaults { timeout: 65_000, retries: 0, delay: 0, deadline: 66_000, ..Defaults::SLOW }
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn address_fault(&self, path: &str) -> Option<(&'static str, &'static str)> {
@@ -103,32 +119,8 @@ impl Dialect for Cdev {
         own.flag(&TOOL_START)
     }
 
-    fn is_live(&self) -> bool {
-        true
-    }
-
-    fn is_plain(&self) -> bool {
-        false
-    }
-
-    fn is_human(&self) -> bool {
-        true
-    }
-
-    fn remembers(&self) -> bool {
-        true
-    }
-
     fn believes(&self, own: &Settings) -> bool {
         !own.flag(&GUARD)
-    }
-
-    fn title(&self) -> &'static str {
-        "cdev"
-    }
-
-    fn rival(&self) -> Option<&'static Rival> {
-        Some(&RIVAL)
     }
 
     /// What cannot be read may say so.
@@ -177,8 +169,7 @@ impl Dialect for Cdev {
     }
 
     fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
-        let answer: Map<String, Value> =
-            serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
+        let answer = object(body)?;
         let text = |key: &str| answer.get(key).and_then(Value::as_str).filter(|t| !t.is_empty());
         let decision = match answer.get("decision") {
             None | Some(Value::Null) if answer.get("ok") == Some(&Value::Bool(true)) => {
@@ -219,14 +210,6 @@ impl Dialect for Cdev {
         Ok(reply)
     }
 
-    fn hint(&self, status: u16) -> Option<&'static str> {
-        match status {
-            401 => Some("it wants a token, see token_file"),
-            426 => Some("it wants https"),
-            _ => None,
-        }
-    }
-
     fn path(&self, kind: Kind, told: bool) -> Option<&'static str> {
         Some(match kind {
             Kind::SessionStart => "/api/hooks/session",
@@ -260,14 +243,6 @@ impl Dialect for Cdev {
         // The body gets one of its own each time.
         event.raw.shift_remove("tool_use_id");
         Some(event)
-    }
-
-    fn connect(&self) -> Option<Duration> {
-        Some(Duration::from_millis(500))
-    }
-
-    fn largest(&self) -> usize {
-        LARGEST
     }
 }
 
@@ -509,16 +484,15 @@ mod tests {
     use serde_json::json;
 
     fn object(value: Value) -> Map<String, Value> {
-        let Value::Object(map) = value else { unreachable!() };
-        map
+        super::object(&value.to_string()).unwrap()
     }
 
     #[test]
     fn s0_15_a_human_has_the_servers_time_and_one_request() {
-        let defaults = Cdev.defaults();
+        let defaults = FACTS.defaults;
         assert_eq!((defaults.timeout, defaults.retries), (65_000, 0));
         assert!(defaults.deadline >= defaults.timeout);
-        assert!(Cdev.is_human());
+        assert!(FACTS.is_human);
     }
 
     #[test]

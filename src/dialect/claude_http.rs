@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::answer::merge;
-use super::{Dialect, Key, Reply, Request, Settings, Takes};
+use super::{Dialect, Facts, Key, Reply, Request, Settings, Takes, object};
 use crate::event::{Event, Kind};
 use crate::verdict::Verb;
 
@@ -33,17 +33,12 @@ const KNOWN: &[&str] = &[
     "updatedMCPToolOutput",
 ];
 
+static FACTS: Facts =
+    Facts { names: &["claude-http", "raw"], keys: &[TEXT, MERGE], is_plain: false, ..Facts::ASKED };
+
 impl Dialect for ClaudeHttp {
-    fn names(&self) -> &'static [&'static str] {
-        &["claude-http", "raw"]
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        &[TEXT, MERGE]
-    }
-
-    fn is_plain(&self) -> bool {
-        false
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
@@ -58,9 +53,7 @@ impl Dialect for ClaudeHttp {
         if told {
             return Ok(Reply { context: vec![body.to_string()], ..Reply::default() });
         }
-        let answer: Map<String, Value> =
-            serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
-        read_object(&answer, event, own.flag(&MERGE))
+        read_object(&object(body)?, event, own.flag(&MERGE))
     }
 }
 

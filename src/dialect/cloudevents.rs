@@ -7,20 +7,22 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Defaults, Dialect, Reply, Request, Settings, agent_name, answer, correlation, time, with,
+    Defaults, Dialect, Facts, Reply, Request, Settings, agent_name, answer, correlation, time, with,
 };
 use crate::event::Event;
 
 pub(super) struct CloudEvents;
 
-impl Dialect for CloudEvents {
-    fn names(&self) -> &'static [&'static str] {
-        &["cloudevents"]
-    }
+static FACTS: Facts = Facts {
+    names: &["cloudevents"],
+    // As its own clients have it.
+    defaults: Defaults { retries: 2, fail_open: false, ..Defaults::SLOW },
+    ..Facts::ASKED
+};
 
-    /// As its own clients have it.
-    fn defaults(&self) -> Defaults {
-        Defaults { retries: 2, fail_open: false, ..Defaults::SLOW }
+impl Dialect for CloudEvents {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {

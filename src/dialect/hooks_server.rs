@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Dialect, Key, Note, Reply, Request, Settings, Takes, answer, correlation};
+use super::{Dialect, Facts, Key, Note, Reply, Request, Settings, Takes, answer, correlation};
 use crate::event::{Event, Kind};
 
 pub(super) struct HooksServer;
@@ -19,13 +19,11 @@ const ENVELOPE: &[&str] = &["session_id", "hook_event_name", "correlation_id", "
 const COMMON: &[&str] =
     &["cwd", "transcript_path", "permission_mode", "prompt_id", "agent_id", "agent_type", "effort"];
 
-impl Dialect for HooksServer {
-    fn names(&self) -> &'static [&'static str] {
-        &["hooks-server"]
-    }
+static FACTS: Facts = Facts { names: &["hooks-server"], keys: &[STRICT], ..Facts::ASKED };
 
-    fn keys(&self) -> &'static [Key] {
-        &[STRICT]
+impl Dialect for HooksServer {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn body(&self, request: &Request, own: &Settings) -> Vec<u8> {

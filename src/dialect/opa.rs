@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{self, Decision};
 use super::{
-    Defaults, Dialect, Key, Reply, Request, Settings, Takes, agent_name, claude_http, with,
+    Defaults, Dialect, Facts, Key, Reply, Request, Settings, Takes, agent_name, claude_http,
+    object, with,
 };
 use crate::event::Event;
 use crate::verdict::Verb;
@@ -38,31 +39,30 @@ const BESIDE: &[&str] = &["decision_id", "metrics", "provenance", "explanation",
 const NATIVE: &[&str] =
     &["hookSpecificOutput", "continue", "stopReason", "systemMessage", "suppressOutput"];
 
+static FACTS: Facts = Facts {
+    names: &["opa"],
+    keys: &[INPUT, UNDEFINED, SHOW_ID],
+    // A daemon on this machine answers within milliseconds.
+    defaults: Defaults { timeout: 500, retries: 1, delay: 50, ..Defaults::SLOW },
+    page: Some("/v1/data/hookctl/decision"),
+    doubt: Some("OPA's decision logs, where they are on, hold all that it is sent"),
+    reads_nothing: true,
+    hints: &[
+        (401, "token or system.authz"),
+        (404, "no such path: is this OPA's Data API?"),
+        (500, "rules that contradict each other, or an error of a built-in"),
+    ],
+    ..Facts::ASKED
+};
+
 impl Dialect for Opa {
-    fn names(&self) -> &'static [&'static str] {
-        &["opa"]
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        &[INPUT, UNDEFINED, SHOW_ID]
-    }
-
-    /// A daemon on this machine answers within milliseconds.
-    fn defaults(&self) -> Defaults {
-        Defaults { timeout: 500, retries: 1, delay: 50, ..Defaults::SLOW }
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     /// There a policy would find no `input`, and have nothing to say about anything.
     fn address_fault(&self, path: &str) -> Option<(&'static str, &'static str)> {
         path.contains("/v0/").then_some(("/v0 takes no `input`", "ask for /v1/data/PACKAGE/RULE"))
-    }
-
-    fn page(&self) -> Option<&'static str> {
-        Some("/v1/data/hookctl/decision")
-    }
-
-    fn doubt(&self) -> Option<&'static str> {
-        Some("OPA's decision logs, where they are on, hold all that it is sent")
     }
 
     fn body(&self, request: &Request, own: &Settings) -> Vec<u8> {
@@ -89,13 +89,8 @@ impl Dialect for Opa {
         with(&json!({}), "input", &with(&input, "raw", &request.payload()))
     }
 
-    fn reads_nothing(&self) -> bool {
-        true
-    }
-
     fn read(&self, own: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
-        let answer: Map<String, Value> =
-            serde_json::from_str(body).map_err(|_| "it is no JSON object".to_string())?;
+        let answer = object(body)?;
         let mut reply = match answer.get("result") {
             Some(result) if *result != json!({}) => of_result(result, event)?,
             None if answer.keys().any(|key| !BESIDE.contains(&key.as_str())) => {
@@ -112,15 +107,6 @@ impl Dialect for Opa {
             }
         }
         Ok(reply)
-    }
-
-    fn hint(&self, status: u16) -> Option<&'static str> {
-        match status {
-            401 => Some("token or system.authz"),
-            404 => Some("no such path: is this OPA's Data API?"),
-            500 => Some("rules that contradict each other, or an error of a built-in"),
-            _ => None,
-        }
     }
 }
 

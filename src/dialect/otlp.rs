@@ -2,26 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{Defaults, Dialect, Reply, Request, Settings};
+use super::{Dialect, Facts, Reply, Request, Settings};
 use crate::event::Event;
 
 pub(super) struct Otlp;
 
+static FACTS: Facts = Facts { names: &["otlp"], page: Some("/v1/logs"), ..Facts::TOLD };
+
 impl Dialect for Otlp {
-    fn names(&self) -> &'static [&'static str] {
-        &["otlp"]
-    }
-
-    fn defaults(&self) -> Defaults {
-        Defaults::TOLD
-    }
-
-    fn page(&self) -> Option<&'static str> {
-        Some("/v1/logs")
-    }
-
-    fn decides(&self) -> bool {
-        false
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {

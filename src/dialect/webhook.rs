@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Defaults, Dialect, Ending, Key, Request, Settings, Takes, time};
+use super::{Dialect, Ending, Facts, Key, Request, Settings, Takes, time};
 use crate::text;
 
 pub(super) struct Webhook;
@@ -19,25 +19,11 @@ const BODY: Key = Key {
     takes: Takes::Form(NAMES),
 };
 
+static FACTS: Facts = Facts { names: &["webhook"], keys: &[BODY], hides_path: true, ..Facts::TOLD };
+
 impl Dialect for Webhook {
-    fn names(&self) -> &'static [&'static str] {
-        &["webhook"]
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        &[BODY]
-    }
-
-    fn defaults(&self) -> Defaults {
-        Defaults::TOLD
-    }
-
-    fn hides_path(&self) -> bool {
-        true
-    }
-
-    fn decides(&self) -> bool {
-        false
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn value(&self, request: &Request, name: &str) -> String {

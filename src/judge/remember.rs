@@ -169,7 +169,7 @@ impl Judge<'_> {
         let says = match reply.verb {
             None => reply.input.is_some() || reply.response.is_some(),
             // So cdev says that nobody answered.
-            Some(Verb::Ask) => !one.remote.dialect.remembers(),
+            Some(Verb::Ask) => !one.remote.dialect.facts().remembers,
             Some(_) => true,
         };
         let question = asked.question.as_ref();

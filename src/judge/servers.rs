@@ -174,10 +174,10 @@ impl<'a> Judge<'a> {
             let mut fired = matches.iter().filter(|one| !one.observed);
             fired.any(|one| one.rule.remote() == Some(&remote.name))
         };
-        let audits = |remote: &Remote| remote.audit && !remote.dialect.is_live();
+        let audits = |remote: &Remote| remote.audit && !remote.dialect.facts().is_live;
         for (_, remote) in config.remotes().filter(|(_, remote)| audits(remote)) {
             let asked = remote.events.contains(kind) && !self.world.paused;
-            if remote.dialect.decides() && (asked || named(remote)) {
+            if remote.dialect.facts().decides && (asked || named(remote)) {
                 self.mark_told(&remote.name);
             }
         }
@@ -416,7 +416,7 @@ impl<'a> Judge<'a> {
         }
         let server = rule.remote().unwrap_or_default();
         let mut remotes = self.config.remotes().filter(|(_, one)| one.name == server);
-        let what = remotes.next().map_or("Server", |(_, one)| one.dialect.title());
+        let what = remotes.next().map_or("Server", |(_, one)| one.dialect.facts().title);
         self.otherwise(
             rule,
             match forwarded {

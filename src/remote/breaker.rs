@@ -53,7 +53,7 @@ impl Breaker {
 
     /// The one for what it is told.
     pub fn told(state: &Path, remote: &Remote) -> Breaker {
-        Breaker::named(state, remote, if remote.dialect.decides() { "-told" } else { "" })
+        Breaker::named(state, remote, if remote.dialect.facts().decides { "-told" } else { "" })
     }
 
     fn named(state: &Path, remote: &Remote, end: &str) -> Breaker {

@@ -61,7 +61,7 @@ pub fn send(
     let socket = remote.socket.as_ref().map(|path| at_home(path, home));
     // Never the environment's. This machine is reached without one.
     let proxy = remote.proxy.as_deref().filter(|_| !url.loopback && socket.is_none());
-    let connect = remote.dialect.connect();
+    let connect = remote.dialect.facts().connect;
     let failed = |error| {
         let sent = sent.last().is_some();
         let time = connect.filter(|_| !sent).unwrap_or(timeout).min(timeout);
@@ -71,7 +71,7 @@ pub fn send(
         }
         failure
     };
-    let own = remote.dialect.is_own() && (url.loopback || socket.is_some());
+    let own = remote.dialect.facts().is_own && (url.loopback || socket.is_some());
     let until = Instant::now() + timeout;
     let dial = Dial { until, connect, socket, own, sent: Arc::clone(&sent) };
     let agent = agent(remote, home, proxy, dial, timeout)?;

@@ -122,7 +122,7 @@ impl Questions {
             return Some(Doubt::Fast);
         }
         let key = pattern.map(hashed);
-        if remote.dialect.remembers() && key.is_some() && key != asked.key {
+        if remote.dialect.facts().remembers && key.is_some() && key != asked.key {
             return Some(Doubt::Other);
         }
         // It was asked as of a session that the server knows nothing of.

@@ -222,7 +222,7 @@ impl<'a> Run<'a> {
             let gone = || format!("there is no [remote.{name}]; to give them up, delete {dir}");
             return Err(config.broken.first().map_or_else(gone, |(_, why)| why.clone()));
         };
-        if remote.dialect.keeps_files() {
+        if remote.dialect.facts().keeps_files {
             let request = request(message, remote, self.paths);
             return match bridge::deliver(message, &request, remote, self.paths, self.human) {
                 Ok(sent) => {
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
             }
         }
         self.looked = true;
-        let live = remote.dialect.is_live();
+        let live = remote.dialect.facts().is_live;
         let request = request(message, remote, self.paths);
         let limit = if live { Instant::now() + LIVE } else { request.deadline };
         let retries = if self.probe || live { 0 } else { remote.retries };
@@ -290,7 +290,7 @@ impl<'a> Run<'a> {
                 self.probe = false;
                 self.report.sent += 1;
                 // Whatever it says, it has it.
-                if !remote.dialect.decides()
+                if !remote.dialect.facts().decides
                     && let Ok(reply) = read(remote, &request, &answer.body)
                 {
                     reply.notes.iter().for_each(|said| note("answered", said));

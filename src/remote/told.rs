@@ -61,7 +61,7 @@ impl Told {
         let config = Config::load(paths, &root, kind);
         let wanted = |remote: &Remote| {
             let events = remote.events;
-            remote.dialect.keeps_files()
+            remote.dialect.facts().keeps_files
                 && remote.verdicts.is_empty()
                 && kind.map_or(!events.is_empty(), |kind| events.contains(kind))
         };
@@ -87,7 +87,7 @@ impl Told {
             let down =
                 || Breaker::told(state, remote).pauses() || Breaker::of(state, remote).pauses();
             // Later is too late.
-            if remote.dialect.is_live() && down() {
+            if remote.dialect.facts().is_live && down() {
                 continue;
             }
             let bytes = self.unread.as_ref().map_or(&self.request.bytes, |input| &input.bytes);
@@ -97,7 +97,7 @@ impl Told {
                 continue;
             }
             let mut spool = Spool::of(&self.paths.spool(), *layer, &remote.name, &self.root);
-            let bridge = remote.dialect.keeps_files();
+            let bridge = remote.dialect.facts().keeps_files;
             if bridge {
                 spool = spool.for_events();
             }

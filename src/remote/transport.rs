@@ -80,8 +80,8 @@ impl Call<'_> {
             None => super::body(self.request, self.remote),
         };
         let dialect = self.remote.dialect;
-        if body.len() > dialect.largest() {
-            let why = format!("the event is larger than {} KB", dialect.largest() / 1000);
+        if body.len() > dialect.facts().largest {
+            let why = format!("the event is larger than {} KB", dialect.facts().largest / 1000);
             return Err(Failure::new(why, false, false));
         }
         let credentials = Credentials::of(self.remote, self.request, self.limit)
@@ -171,12 +171,12 @@ pub fn test(
     let timeout = remote.timeout.min(limit.saturating_duration_since(Instant::now()));
     let answer = http::send(remote, &request.home, &url, &credentials, Some(&body), timeout)?;
     let text = judge_status(remote.dialect, &answer)?;
-    if remote.dialect.decides() {
+    if remote.dialect.facts().decides {
         let invalid = |why| Failure::new(format!("invalid answer: {why}"), false, true);
         let reply = super::read(remote, request, &text).map_err(invalid)?;
         // What nobody is asked about is answered at once.
         let answered = reply.passed_over || !matches!(reply.verb, None | Some(Verb::Ask));
-        if remote.dialect.is_human() && !answered {
+        if remote.dialect.facts().is_human && !answered {
             let why = reply.notes.first().map_or("it has no decision", String::as_str);
             return Err(Failure::new(format!("it takes no questions: {why}"), false, true));
         }
@@ -187,7 +187,7 @@ pub fn test(
 /// Which statuses are an answer, and which are worth another attempt.
 pub fn judge_status(dialect: &dyn Dialect, answer: &Answer) -> Result<String, Failure> {
     let status = answer.status;
-    let hint = dialect.hint(status);
+    let hint = dialect.facts().hints.iter().find(|(of, _)| *of == status).map(|(_, hint)| hint);
     let cause = match hint {
         Some(hint) => format!("HTTP {status} ({hint})"),
         None => format!("HTTP {status}"),

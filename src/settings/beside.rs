@@ -81,8 +81,9 @@ pub fn served(config: &Config) -> Vec<&'static Program> {
 
 /// The server that does a program's work, and the file that names it.
 pub fn server(config: &Config, program: &Program) -> Option<(String, String)> {
-    let is_it =
-        |remote: &&Remote| remote.dialect.rival().is_some_and(|rival| rival.name == program.name);
+    let is_it = |remote: &&Remote| {
+        remote.dialect.facts().rival.is_some_and(|rival| rival.name == program.name)
+    };
     let remote = config.remotes().map(|(_, remote)| remote).find(is_it)?;
     let has = |source: &&Source| source.file.remotes.iter().any(|one| std::ptr::eq(one, remote));
     let source = config.sources.iter().find(has)?;

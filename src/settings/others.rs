@@ -28,7 +28,7 @@ static CUPCAKE: Program = Program {
 
 /// All that are known.
 pub fn known() -> impl Iterator<Item = &'static Program> {
-    DIALECTS.iter().filter_map(|one| one.rival()).chain([&CUPCAKE])
+    DIALECTS.iter().filter_map(|one| one.facts().rival).chain([&CUPCAKE])
 }
 
 impl Program {

@@ -72,7 +72,7 @@ pub(super) fn servers(context: &Context, config: &Config, offline: bool) -> Vec<
     let server = |remote: &&Remote| {
         let state = &context.paths.state;
         let note = Breaker::of(state, remote).note();
-        let told = Breaker::told(state, remote).note().filter(|_| remote.dialect.decides());
+        let told = Breaker::told(state, remote).note().filter(|_| remote.dialect.facts().decides);
         let addresses = looked.next().unwrap_or_default();
         Server {
             name: remote.name.clone(),
@@ -97,7 +97,7 @@ pub(super) fn doubts(config: &Config) -> Vec<String> {
     let faults = faults
         .map(|(s, fault)| visible(&fault.line(&flat(&s.path.display().to_string()), &s.text)));
     let logs = config.remotes().filter_map(|(_, remote)| {
-        Some(format!("[remote.{}]: {}", remote.name, remote.dialect.doubt()?))
+        Some(format!("[remote.{}]: {}", remote.name, remote.dialect.facts().doubt?))
     });
     faults.chain(logs).collect()
 }

@@ -65,7 +65,7 @@ const SHARED: &[(&str, &str)] = &[
 
 /// The keys of `[remote.NAME]`, and what each means: those of any server, and each protocol's own.
 pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let own = dialect::DIALECTS.iter().flat_map(|one| one.keys());
+    let own = dialect::DIALECTS.iter().flat_map(|one| one.facts().keys);
     SHARED.iter().copied().chain(own.map(|key| (key.name, key.doc)))
 }
 
@@ -172,7 +172,7 @@ pub struct Remote {
 impl Remote {
     /// A server of that name with everything as the protocol has it, and no address yet.
     pub fn new(name: &str, dialect: &'static dyn Dialect) -> Remote {
-        let defaults = dialect.defaults();
+        let defaults = dialect.facts().defaults;
         Remote {
             name: name.to_string(),
             urls: Vec::new(),
@@ -194,7 +194,7 @@ impl Remote {
             identity: None,
             socket: None,
             proxy: None,
-            human: dialect.is_human(),
+            human: dialect.facts().is_human,
             remember: Duration::from_secs(REMEMBER),
             audit: false,
             send: Send::Full,
@@ -232,12 +232,13 @@ pub(super) fn read_remote(
         if let Some((known, _)) = SHARED.iter().find(|(known, _)| *known == name) {
             spans.push((known, key.span()));
             read_key(known, value, &mut out, r);
-        } else if let Some(own) = dialect.keys().iter().find(is_it) {
+        } else if let Some(own) = dialect.facts().keys.iter().find(is_it) {
             if let Some(setting) = read_own(own, value, r) {
                 out.own.set(own, setting);
             }
-        } else if let Some(other) =
-            dialect::DIALECTS.iter().find(|other| other.keys().iter().any(|one| one.name == name))
+        } else if let Some(other) = dialect::DIALECTS
+            .iter()
+            .find(|other| other.facts().keys.iter().any(|one| one.name == name))
         {
             let message = format!("`{name}` has no effect: it is for {}", other.name());
             let hint = format!("leave it out, or write dialect = \"{}\"", other.name());
@@ -246,12 +247,13 @@ pub(super) fn read_remote(
             r.unknown_key(name, key.span(), keys().map(|(key, _)| key));
         }
     }
-    if let Some(port) = dialect.port().filter(|_| !spans.iter().any(|(key, _)| *key == "url")) {
+    if let Some(port) = dialect.facts().port.filter(|_| !spans.iter().any(|(key, _)| *key == "url"))
+    {
         out.urls = vec![Url::here(port, "")];
         out.search = true;
     }
-    out.urls.iter_mut().for_each(|url| url.private = dialect.hides_path());
-    if let Some(page) = dialect.page() {
+    out.urls.iter_mut().for_each(|url| url.private = dialect.facts().hides_path);
+    if let Some(page) = dialect.facts().page {
         out.urls = out.urls.into_iter().map(|url| url.or_path(page)).collect();
     }
     let at = |key: &str| spans.iter().find(|(known, _)| *known == key).map(|(_, s)| s.clone());

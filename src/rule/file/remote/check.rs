@@ -25,7 +25,7 @@ pub(super) fn check(
         fault(what, hint, at("url").unwrap_or(name.clone()));
     }
     if let Some(span) = at("human")
-        && dialect.is_human()
+        && dialect.facts().is_human
         && !remote.human
     {
         let what = format!("a human answers at {}", dialect.name());
@@ -70,18 +70,26 @@ pub(super) fn check(
             r.warn("unused-key", format!("`{key}` has no effect: {why}"), span);
         }
     };
-    let decides = dialect.decides();
+    let decides = dialect.facts().decides;
     for (key, is, why) in [
-        ("on_allow", !dialect.is_plain(), "an answer of this dialect says itself what it allows"),
-        ("on_modify", !dialect.is_plain(), "an answer of this dialect says itself what it carries"),
+        (
+            "on_allow",
+            !dialect.facts().is_plain,
+            "an answer of this dialect says itself what it allows",
+        ),
+        (
+            "on_modify",
+            !dialect.facts().is_plain,
+            "an answer of this dialect says itself what it carries",
+        ),
         ("fail_open", !decides, "nothing waits for this dialect's answer"),
         ("human", !decides, "nothing waits for this dialect's answer"),
-        ("audit", !decides || dialect.is_live(), "this dialect has no word for it"),
+        ("audit", !decides || dialect.facts().is_live, "this dialect has no word for it"),
         ("verdicts", decides, "this dialect is asked before the verdict"),
     ] {
         useless(key, is, why);
     }
-    for (key, why) in dialect.lacks() {
+    for (key, why) in dialect.facts().lacks {
         useless(key, true, why);
     }
     useless("remember_s", !remote.human, "no human answers there");
