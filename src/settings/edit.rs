@@ -225,42 +225,25 @@ fn item(style: &Style, key: Option<&str>, value: &Value, indent: Option<&str>) -
 }
 
 fn render(style: &Style, value: &Value, indent: Option<&str>, out: &mut String) {
-    let (open, close, count) = match value {
-        Value::Array(items) => ('[', ']', items.len()),
-        Value::Object(members) => ('{', '}', members.len()),
+    let (open, close, entries): (_, _, Vec<(Option<&String>, &Value)>) = match value {
+        Value::Array(items) => ('[', ']', items.iter().map(|item| (None, item)).collect()),
+        Value::Object(map) => ('{', '}', map.iter().map(|(key, one)| (Some(key), one)).collect()),
         _ => return out.push_str(&value.to_string()),
     };
     let unit = style.unit.as_deref().unwrap_or("  ");
     let deeper = indent.map(|indent| format!("{indent}{unit}"));
-    let start = |out: &mut String, index: usize| match &deeper {
-        Some(deeper) => {
-            out.push_str(if index > 0 { "," } else { "" });
-            out.push_str(style.newline);
-            out.push_str(deeper);
-        }
-        None => out.push_str(if index > 0 { style.comma } else { "" }),
-    };
     out.push(open);
-    match value {
-        Value::Array(items) => {
-            for (index, value) in items.iter().enumerate() {
-                start(out, index);
-                render(style, value, deeper.as_deref(), out);
-            }
+    for (at, (key, one)) in entries.iter().enumerate() {
+        match (&deeper, at) {
+            (Some(deeper), 0) => out.extend([style.newline, deeper]),
+            (Some(deeper), _) => out.extend([",", style.newline, deeper]),
+            (None, 0) => {}
+            (None, _) => out.push_str(style.comma),
         }
-        Value::Object(members) => {
-            for (index, (key, value)) in members.iter().enumerate() {
-                start(out, index);
-                out.push_str(&Value::from(key.as_str()).to_string());
-                out.push_str(style.colon);
-                render(style, value, deeper.as_deref(), out);
-            }
-        }
-        _ => {}
+        out.push_str(&item(style, key.map(String::as_str), one, deeper.as_deref()));
     }
-    if let Some(indent) = indent.filter(|_| count > 0) {
-        out.push_str(style.newline);
-        out.push_str(indent);
+    if let Some(indent) = indent.filter(|_| !entries.is_empty()) {
+        out.extend([style.newline, indent]);
     }
     out.push(close);
 }

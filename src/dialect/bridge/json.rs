@@ -3,7 +3,12 @@
 //!
 //! serde_json takes neither lone surrogates nor does it write numbers like that.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::ops::Range;
+use std::str::Chars;
+
+use crate::json::{self, Data, Member, Node};
 
 /// How deep a value may be: an agent's own events are at most 128 deep, and stand in an array here.
 const DEEPEST: usize = 200;
@@ -29,10 +34,7 @@ impl Json {
 
     /// What it reads of a text that will stand so deep in a file.
     pub fn parse_in(text: &str, depth: usize) -> Option<Json> {
-        let mut reader = Reader { text, at: 0 };
-        let value = reader.value(depth)?;
-        reader.blanks();
-        (reader.at == text.len()).then_some(value)
+        rewritten(&json::parse(text).ok()?, text, depth)
     }
 
     /// A text.
@@ -85,202 +87,110 @@ impl Json {
                 (0..level).for_each(|_| out.push_str("  "));
             }
         };
-        match self {
-            Json::Scalar(text) => out.push_str(text),
-            Json::Array(all) => {
-                out.push('[');
-                for (at, one) in all.iter().enumerate() {
-                    out.push_str(if at > 0 { "," } else { "" });
-                    line(out, inner);
-                    one.write(out, inner);
-                }
-                line(out, level.filter(|_| !all.is_empty()));
-                out.push(']');
-            }
+        let (open, close, entries): (_, _, Vec<(Option<&String>, &Json)>) = match self {
+            Json::Scalar(text) => return out.push_str(text),
+            Json::Array(all) => ('[', ']', all.iter().map(|one| (None, one)).collect()),
             Json::Object(all) => {
-                out.push('{');
-                for (at, (key, one)) in all.iter().enumerate() {
-                    out.push_str(if at > 0 { "," } else { "" });
-                    line(out, inner);
-                    out.push_str(key);
-                    out.push_str(if level.is_some() { ": " } else { ":" });
-                    one.write(out, inner);
-                }
-                line(out, level.filter(|_| !all.is_empty()));
-                out.push('}');
+                ('{', '}', all.iter().map(|(key, one)| (Some(key), one)).collect())
             }
-        }
-    }
-}
-
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
-    /// That character, blanks before it.
-    fn eat(&mut self, byte: u8) -> Option<()> {
-        self.blanks();
-        (self.peek()? == byte).then(|| self.at += 1)
-    }
-
-    fn value(&mut self, depth: usize) -> Option<Json> {
-        if depth > DEEPEST {
-            return None;
-        }
-        self.blanks();
-        match self.peek()? {
-            b'{' => self.object(depth),
-            b'[' => self.array(depth),
-            b'"' => self.string().map(Json::Scalar),
-            b'-' | b'0'..=b'9' => self.number().map(Json::Scalar),
-            _ => {
-                let rest = &self.text[self.at..];
-                let word = ["true", "false", "null"].into_iter().find(|w| rest.starts_with(w))?;
-                self.at += word.len();
-                Some(Json::Scalar(word.into()))
-            }
-        }
-    }
-
-    fn array(&mut self, depth: usize) -> Option<Json> {
-        let mut out = Vec::new();
-        self.eat(b'[')?;
-        if self.eat(b']').is_some() {
-            return Some(Json::Array(out));
-        }
-        loop {
-            out.push(self.value(depth + 1)?);
-            if self.eat(b',').is_none() {
-                self.eat(b']')?;
-                return Some(Json::Array(out));
-            }
-        }
-    }
-
-    fn object(&mut self, depth: usize) -> Option<Json> {
-        use std::collections::HashMap;
-        let mut out: Vec<(String, Json)> = Vec::new();
-        let mut known: HashMap<String, usize> = HashMap::new();
-        self.eat(b'{')?;
-        if self.eat(b'}').is_some() {
-            return Some(Json::Object(out));
-        }
-        loop {
-            self.blanks();
-            let key = self.string()?;
-            self.eat(b':')?;
-            let value = self.value(depth + 1)?;
-            // The last of two counts, where the first was.
-            match known.get(&key) {
-                Some(at) => out[*at].1 = value,
-                None => {
-                    known.insert(key.clone(), out.len());
-                    out.push((key, value));
-                }
-            }
-            if self.eat(b',').is_none() {
-                self.eat(b'}')?;
-                break;
-            }
-        }
-        // Keys that could be an array's come first, in their order.
-        crate::order::sort_by_key(&mut out, |(key, _)| index(key).unwrap_or(u32::MAX));
-        Some(Json::Object(out))
-    }
-
-    fn number(&mut self) -> Option<String> {
-        let start = self.at;
-        let digits = |reader: &mut Self| {
-            let from = reader.at;
-            while matches!(reader.peek(), Some(b'0'..=b'9')) {
-                reader.at += 1;
-            }
-            (reader.at > from).then_some(reader.at - from)
         };
-        if self.peek() == Some(b'-') {
-            self.at += 1;
-        }
-        let zero = self.peek() == Some(b'0');
-        if digits(self)? > 1 && zero {
-            return None;
-        }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            digits(self)?;
-        }
-        if let Some(b'e' | b'E') = self.peek() {
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.peek() {
-                self.at += 1;
+        out.push(open);
+        for (at, (key, one)) in entries.iter().enumerate() {
+            out.push_str(if at > 0 { "," } else { "" });
+            line(out, inner);
+            if let Some(key) = key {
+                out.push_str(key);
+                out.push_str(if level.is_some() { ": " } else { ":" });
             }
-            digits(self)?;
+            one.write(out, inner);
         }
-        self.text[start..self.at].parse().ok().map(number)
+        line(out, level.filter(|_| !entries.is_empty()));
+        out.push(close);
     }
+}
 
-    /// The text in its escaped form, quotes included.
-    fn string(&mut self) -> Option<String> {
-        (self.peek()? == b'"').then(|| self.at += 1)?;
-        let mut out = Out::new();
-        // The first half of a pair, which may be one or not.
-        let mut high: Option<u32> = None;
-        loop {
-            let char = self.text[self.at..].chars().next()?;
-            self.at += char.len_utf8();
-            let mut unit = match char {
-                '"' => {
-                    high.into_iter().for_each(|high| out.push(high));
-                    return Some(out.end());
-                }
-                '\\' => self.escape()?,
-                '\0'..='\x1f' => return None,
-                char => char as u32,
+/// The value, which stands so deep; None where it is too deep.
+fn rewritten(node: &Node, text: &str, depth: usize) -> Option<Json> {
+    let written = |span: &Range<usize>| &text[span.clone()];
+    if depth > DEEPEST {
+        return None;
+    }
+    Some(match &node.data {
+        Data::String(_) => Json::Scalar(string(written(&node.span))),
+        Data::Scalar(_) => {
+            let text = written(&node.span);
+            // A word is no number.
+            Json::Scalar(text.parse().map_or_else(|_| text.into(), number))
+        }
+        Data::Array(items) => {
+            let items = items.iter().map(|item| rewritten(item, text, depth + 1));
+            Json::Array(items.collect::<Option<_>>()?)
+        }
+        Data::Object(members) => {
+            let member = |one: &Member| {
+                let value = rewritten(&one.value, text, depth + 1)?;
+                Some((string(written(&one.key_span)), value))
             };
-            if let Some(first) = high.take() {
-                if (0xdc00..0xe000).contains(&unit) {
-                    unit = 0x10000 + ((first - 0xd800) << 10) + (unit - 0xdc00);
-                } else {
-                    out.push(first);
-                }
-            }
-            match unit {
-                0xd800..0xdc00 => high = Some(unit),
-                unit => out.push(unit),
+            Json::Object(ordered(members.iter().map(member).collect::<Option<_>>()?))
+        }
+    })
+}
+
+/// The entries of an object as JavaScript has them: the last of two with one key counts, where the first was, and
+/// keys that could be an array's come first, in their order.
+fn ordered(entries: Vec<(String, Json)>) -> Vec<(String, Json)> {
+    let mut out: Vec<(String, Json)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (key, value) in entries {
+        match known.get(&key) {
+            Some(at) => out[*at].1 = value,
+            None => {
+                known.insert(key.clone(), out.len());
+                out.push((key, value));
             }
         }
     }
+    crate::order::sort_by_key(&mut out, |(key, _)| index(key).unwrap_or(u32::MAX));
+    out
+}
 
-    /// What is behind a backslash.
-    fn escape(&mut self) -> Option<u32> {
-        let byte = self.peek()?;
-        self.at += 1;
-        Some(match byte {
-            b'"' | b'\\' | b'/' => byte.into(),
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => 10,
-            b'r' => 13,
-            b't' => 9,
-            b'u' => {
-                let digits = self.text.get(self.at..self.at + 4)?;
-                self.at += 4;
-                let hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
-                hex.then(|| u32::from_str_radix(digits, 16).ok())??
+/// A text of valid JSON, quotes included, as JavaScript escapes it.
+fn string(quoted: &str) -> String {
+    let mut out = Out::new();
+    // The first half of a pair, which may be one or not.
+    let mut high: Option<u32> = None;
+    let mut chars = quoted[1..quoted.len() - 1].chars();
+    while let Some(char) = chars.next() {
+        let mut unit = if char == '\\' { escape(&mut chars) } else { char as u32 };
+        if let Some(first) = high.take() {
+            if (0xdc00..0xe000).contains(&unit) {
+                unit = 0x10000 + ((first - 0xd800) << 10) + (unit - 0xdc00);
+            } else {
+                out.push(first);
             }
-            _ => return None,
-        })
+        }
+        match unit {
+            0xd800..0xdc00 => high = Some(unit),
+            unit => out.push(unit),
+        }
+    }
+    high.into_iter().for_each(|high| out.push(high));
+    out.end()
+}
+
+/// What is behind a backslash.
+fn escape(chars: &mut Chars<'_>) -> u32 {
+    match chars.next().unwrap_or_default() {
+        'b' => 8,
+        'f' => 12,
+        'n' => 10,
+        'r' => 13,
+        't' => 9,
+        'u' => {
+            let digits: String = chars.by_ref().take(4).collect();
+            u32::from_str_radix(&digits, 16).unwrap_or_default()
+        }
+        own => own as u32,
     }
 }
 
