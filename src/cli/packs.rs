@@ -9,7 +9,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::args::{PacksArgs, PacksCommand};
 use super::install::fold;
-use super::{BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, print, print_json, short};
+use super::{
+    BOLD, Context, Exit, FAINT, GREEN, RED, YELLOW, complain, print, print_json, short, written,
+};
 use crate::config::standing::{Change, Said, Standing, Weight};
 use crate::config::{Config, Source};
 use crate::rule::fault::{did_you_mean, position};
@@ -30,25 +32,24 @@ pub fn run(context: &Context, args: &PacksArgs) -> Result<Exit> {
     let (text, value) = match &args.command {
         None | Some(PacksCommand::List) => (view.list(), view.list_value()),
         Some(PacksCommand::Show { id }) => {
-            if let Some((name, sentence)) = PACKS.iter().find(|(name, _)| name == id) {
-                (view.pack(name, sentence), view.pack_value(name, sentence, true))
-            } else if let Some(one) = view.standings.iter().find(|one| one.shipped.id == id) {
-                (view.rule(one), view.rule_value(one))
-            } else {
-                let known = PACKS.iter().map(|(name, _)| *name);
-                let hint = match did_you_mean(id, known.chain(RULES.iter().map(|one| one.id))) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "`hookctl packs` lists the packs".into(),
-                };
-                complain(&format!("no pack and no shipped rule is called `{id}`: {hint}"));
-                return Ok(Exit::Found);
-            }
+            let Some(shown) = view.show(id) else { return Ok(unknown(id)) };
+            shown
         }
     };
     match args.json {
         true => print_json(&value),
         false => print(&text),
     }
+}
+
+fn unknown(id: &str) -> Exit {
+    let known = PACKS.iter().map(|(name, _)| *name);
+    let hint = match did_you_mean(id, known.chain(RULES.iter().map(|one| one.id))) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`hookctl packs` lists the packs".into(),
+    };
+    complain(&format!("no pack and no shipped rule is called `{id}`: {hint}"));
+    Exit::Found
 }
 
 /// The packs that are off and the rules that are off by themselves, by name.
@@ -72,6 +73,15 @@ struct View<'a> {
 impl View<'_> {
     fn of<'s>(&'s self, pack: &'s str) -> impl Iterator<Item = &'s Standing<'s>> {
         self.standings.iter().filter(move |one| one.shipped.pack == pack)
+    }
+
+    /// The pack or rule of that name, for people and for programs.
+    fn show(&self, id: &str) -> Option<(String, Value)> {
+        if let Some((name, sentence)) = PACKS.iter().find(|(name, _)| *name == id) {
+            return Some((self.pack(name, sentence), self.pack_value(name, sentence, true)));
+        }
+        let one = self.standings.iter().find(|one| one.shipped.id == id)?;
+        Some((self.rule(one), self.rule_value(one)))
     }
 
     fn observing(&self, rule: &Rule) -> bool {
@@ -346,11 +356,10 @@ fn conditions(rule: &Shipped, take: &mut dyn FnMut(&str, &str)) {
                 items.iter().map(|item| value(item.get_ref())).collect::<Vec<_>>().join(", ")
             }
             DeValue::Table(table) => {
-                let one = |(key, found): (_, &toml::Spanned<DeValue<'_>>)| {
-                    let key: &toml::Spanned<toml::de::DeString<'_>> = key;
-                    format!("{} {}", key.get_ref(), value(found.get_ref()))
-                };
-                table.iter().map(one).collect::<Vec<_>>().join("; ")
+                let pairs = table
+                    .iter()
+                    .map(|(key, found)| format!("{} {}", key.get_ref(), value(found.get_ref())));
+                pairs.collect::<Vec<_>>().join("; ")
             }
             DeValue::Integer(number) => number.as_str().to_string(),
             _ => String::new(),
@@ -363,15 +372,6 @@ fn conditions(rule: &Shipped, take: &mut dyn FnMut(&str, &str)) {
 
 /// The line where a key of a file stands, from 1.
 fn line(text: &str, path: &[&str]) -> Option<usize> {
-    let parsed = DeTable::parse(text).ok()?;
-    let mut table = parsed.get_ref();
-    let (last, tables) = path.split_last()?;
-    let find = |table: &DeTable<'_>, name: &str| {
-        table.keys().find(|key| key.get_ref() == name).map(|key| key.span().start)
-    };
-    for name in tables {
-        let (_, found) = table.iter().find(|(key, _)| key.get_ref() == name)?;
-        table = found.get_ref().as_table()?;
-    }
-    find(table, last).map(|start| position(text, start).line)
+    let table = DeTable::parse(text).ok()?;
+    written::find(table.get_ref(), path).map(|(span, _)| position(text, span.start).line)
 }

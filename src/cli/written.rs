@@ -6,6 +6,17 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// Where the key at the end of that way stands, and its value.
+pub(super) fn find<'a>(
+    table: &'a DeTable<'a>,
+    way: &[&str],
+) -> Option<(Range<usize>, &'a Spanned<DeValue<'a>>)> {
+    let (last, above) = way.split_last()?;
+    let below = |table: &'a DeTable<'a>, name: &&str| table.get(*name)?.get_ref().as_table();
+    let (key, value) = above.iter().try_fold(table, below)?.get_key_value(*last)?;
+    Some((key.span(), value))
+}
+
 /// One rule as written.
 #[derive(Clone)]
 pub(super) struct Written<'a> {
@@ -17,14 +28,9 @@ pub(super) struct Written<'a> {
 impl<'a> Written<'a> {
     /// The rule of that id in a file's table.
     pub(super) fn of(table: &'a DeTable<'a>, id: &str) -> Written<'a> {
-        let find = || {
-            let (_, rules) = table.iter().find(|(key, _)| key.get_ref() == "rule")?;
-            let rules = rules.get_ref().as_table()?;
-            let (key, body) = rules.iter().find(|(key, _)| key.get_ref() == id)?;
-            Some((key.span(), body.get_ref().as_table()))
-        };
-        let (header, body) = find().unwrap_or((0..0, None));
-        Written { header, body }
+        let found = find(table, &["rule", id]);
+        let body = found.as_ref().and_then(|(_, body)| body.get_ref().as_table());
+        Written { body, header: found.map_or(0..0, |(header, _)| header) }
     }
 
     /// Where its id stands.
@@ -34,14 +40,13 @@ impl<'a> Written<'a> {
 
     /// The value of a key.
     pub(super) fn value(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
-        self.body?.iter().find(|(found, _)| found.get_ref() == key).map(|(_, value)| value)
+        self.body?.get(key)
     }
 
     /// The key in the rule, or the rule's header.
     pub(super) fn key(&self, key: &str) -> Range<usize> {
-        let body = self.body.into_iter().flat_map(|body| body.iter());
-        let mut found = body.filter(|(found, _)| found.get_ref() == key);
-        found.next().map_or_else(|| self.header(), |(found, _)| found.span())
+        let found = self.body.and_then(|body| find(body, &[key]));
+        found.map_or_else(|| self.header(), |(span, _)| span)
     }
 
     /// The text inside the key's value, or all of the value.
@@ -58,16 +63,9 @@ impl<'a> Written<'a> {
 }
 
 /// Where the events of a server stand in a file's table.
-pub(super) fn events(table: &DeTable<'_>, name: &str) -> Range<usize> {
-    let find = || {
-        let (_, remotes) = table.iter().find(|(key, _)| key.get_ref() == "remote")?;
-        let remotes = remotes.get_ref().as_table()?;
-        let (header, body) = remotes.iter().find(|(key, _)| key.get_ref() == name)?;
-        let body = body.get_ref().as_table()?;
-        let events = body.iter().find(|(key, _)| key.get_ref() == "events");
-        Some(events.map_or(header.span(), |(key, _)| key.span()))
-    };
-    find().unwrap_or(0..0)
+pub(super) fn events<'a>(table: &'a DeTable<'a>, name: &str) -> Range<usize> {
+    let events = find(table, &["remote", name, "events"]);
+    events.or_else(|| find(table, &["remote", name])).map_or(0..0, |(span, _)| span)
 }
 
 /// Every string of a value: itself, or those of its list.

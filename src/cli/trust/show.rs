@@ -7,6 +7,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::super::written::Written;
 use super::super::{BOLD, Context, FAINT, RED, YELLOW, short, visible};
 use crate::config::Source;
 use crate::effect::program::table::packed;
@@ -15,6 +16,9 @@ use crate::rule::{Action, Command, Fields, Redact, Rule, Template, Text};
 use crate::trust::Entry;
 use crate::verdict::Verb;
 
+/// The keys beside conditions that say when or how a rule holds.
+const BESIDE: [&str; 8] =
+    ["on", "unless", "limit", "mode", "severity", "certainty", "repeat", "otherwise"];
 /// How deep tables are shown.
 const DEEPEST: usize = 16;
 
@@ -110,24 +114,11 @@ struct File<'a> {
 impl File<'_> {
     /// When the rule holds, as its file says it.
     fn conditions(&self, id: &str) -> Vec<String> {
-        let condition = |key: &str| {
-            matches!(
-                key,
-                "on" | "unless"
-                    | "limit"
-                    | "mode"
-                    | "severity"
-                    | "certainty"
-                    | "repeat"
-                    | "otherwise"
-            ) || KEYS.iter().any(|condition| condition.name == key)
-        };
-        let rules = self.table.iter().filter(|(key, _)| key.get_ref() == "rule");
-        let rules = rules.filter_map(|(_, value)| value.get_ref().as_table());
-        let bodies = rules.flat_map(|rules| rules.iter()).filter(|(key, _)| key.get_ref() == id);
-        let keys = bodies.filter_map(|(_, body)| body.get_ref().as_table()).flat_map(|b| b.iter());
+        let condition =
+            |key: &str| BESIDE.contains(&key) || KEYS.iter().any(|condition| condition.name == key);
+        let body = Written::of(self.table, id).body;
         let mut out = Vec::new();
-        for (key, value) in keys.filter(|(key, _)| condition(key.get_ref())) {
+        for (key, value) in body.into_iter().flatten().filter(|(key, _)| condition(key.get_ref())) {
             self.lines(key.get_ref(), value, &mut out);
         }
         out
