@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::args::{BridgeArgs, Scope};
@@ -16,6 +16,7 @@ use crate::dialect::bridge::{PACKAGE, agent_of};
 use crate::event::Kind;
 use crate::forward;
 use crate::rule::file::server::Typed;
+use crate::settings::beside::Place;
 use crate::settings::hooks::Wanted;
 use crate::settings::survey::{Foreign, Own, Role};
 use crate::settings::{self, Error, Mode};
@@ -112,7 +113,7 @@ fn enable(
 
 /// The bridge that the guard tells of events, where it is installed.
 fn told_already(context: &Context) -> Option<String> {
-    let guards = |place: &scope::Place| {
+    let guards = |place: &Place| {
         let read = settings::read(&place.file).ok().flatten();
         read.is_some_and(|read| read.survey.own.iter().any(|own| own.seen))
     };
@@ -130,16 +131,12 @@ pub(super) fn told(config: &Config) -> Option<String> {
 }
 
 fn wanted(context: &Context, agent: &'static dyn Agent, args: &BridgeArgs) -> Result<Wanted> {
-    let text = |path: &Path| {
-        let text = path.to_str().map(String::from);
-        text.with_context(|| format!("{} is not valid Unicode", path.display()))
-    };
     let mut line = vec![format!("{}-hook", agent.id())];
     if let Some(port) = args.port {
         line.extend(["--port".into(), port.to_string()]);
     }
     if let Some(dir) = &args.dir {
-        line.extend(["--dir".into(), text(&forward::whole(dir))?]);
+        line.extend(["--dir".into(), scope::unicode(&forward::whole(dir))?]);
     }
     // Where these are is the caller's choice, and then the hook's as well.
     let global = &context.global;
@@ -148,7 +145,7 @@ fn wanted(context: &Context, agent: &'static dyn Agent, args: &BridgeArgs) -> Re
         ("--state", &global.state, &context.paths.state),
     ] {
         if given.is_some() {
-            line.extend([flag.into(), text(dir)?]);
+            line.extend([flag.into(), scope::unicode(dir)?]);
         }
     }
     let timeout = |kind: Kind| agent.spec(kind).map_or(TIMEOUT, |spec| spec.timeout.min(TIMEOUT));

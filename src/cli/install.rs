@@ -8,10 +8,9 @@ use anyhow::{Context as _, Result, bail};
 
 use super::args::{InstallArgs, Scope};
 use super::others;
-use super::scope::Place;
 use super::{BOLD, Context, Exit, complain, human, print, scope, visible};
 use crate::config::Config;
-use crate::settings::beside::{self, Found, install as again};
+use crate::settings::beside::{self, Found, Place, install as again};
 use crate::settings::hooks::{Change, FAIL_CLOSED};
 use crate::settings::others::{Program, claims};
 use crate::settings::program;
@@ -45,7 +44,7 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
         server = now.map(|read| read.survey.server()).unwrap_or_default();
     }
     let closed = Some(args.fail_closed);
-    let wanted = scope::wanted(context, agent, args.scope, &args.events, closed, server)?;
+    let wanted = scope::wanted(context, agent, &place, &args.events, closed, server)?;
     if let Some(other) = claims(&wanted.command) {
         bail!(
             "{} lies where {} puts its own, which takes every entry that runs something there along \
@@ -56,7 +55,7 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
     }
 
     if !args.also {
-        for other in scope::places(context).iter().filter(|other| other.scope != place.scope) {
+        for other in scope::places(context).iter().filter(|other| other.name != place.name) {
             // A broken other file cannot speak for itself: `status` reports it.
             let Ok(Some(read)) = settings::read(&other.file) else { continue };
             if read.survey.own.iter().any(|own| own.seen) {
@@ -64,17 +63,17 @@ pub fn run(context: &Context, args: &InstallArgs) -> Result<Exit> {
                     "refused: {} ({} settings) already has it, every event would be judged twice.\n\
                      Take it out there (`hookctl uninstall --scope {}`), or say --also.",
                     other.file.display(),
-                    other.name(),
-                    other.name(),
+                    other.name,
+                    other.name,
                 ));
                 return Ok(Exit::Found);
             }
         }
     }
 
-    let name = scope::name(args.scope);
+    let name = place.name;
     let config = Config::load(&context.paths, &context.root, None);
-    let found = beside::found(&others::places(context), &config);
+    let found = beside::found(&scope::places(context), &config);
     let mut refused = false;
     for other in found.iter().filter(|one| !args.replace || !one.place.is_ours_to_edit()) {
         if let Some(warning) = other.warning(&again(name)) {
@@ -219,10 +218,10 @@ fn replace_elsewhere(
     take: &[&Program],
     mode: Mode,
 ) -> Result<Vec<Outcome>> {
-    let mut files: Vec<&beside::Place> = found.iter().map(|one| &one.place).collect();
+    let mut files: Vec<&Place> = found.iter().map(|one| &one.place).collect();
     files.retain(|other| other.is_ours_to_edit() && other.file != place.file && !take.is_empty());
     files.dedup_by(|a, b| a.file == b.file);
-    let edit = |other: &&beside::Place| {
+    let edit = |other: &&Place| {
         settings::replace(&context.paths, &other.file, other.name, None, take, mode).with_context(
             || format!("{} keeps the entries of other programs", other.file.display()),
         )

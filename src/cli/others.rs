@@ -3,20 +3,15 @@
 use std::path::PathBuf;
 
 use super::Context;
-use super::scope::{self, Place};
+use super::scope;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::settings;
-use crate::settings::beside::{self, server};
+use crate::settings::beside::{Place, server};
 use crate::settings::file::Target;
 use crate::settings::others::known;
 use crate::settings::program::Roots;
 use crate::settings::record::Records;
-
-/// Every settings file that the agent reads here.
-pub(super) fn places(context: &Context) -> Vec<beside::Place> {
-    beside::places(&context.paths.home, &context.cwd, &context.root)
-}
 
 /// The refusal to edit a file whose entries were written with another state directory, which alone knows
 /// what to bring back.
@@ -50,7 +45,7 @@ pub(super) fn unserved(context: &Context, config: &Config, records: &Records) ->
                 notes.push(format!(
                     "{} settings: {name} was taken out for a server that the config does not name: \
                      `hookctl uninstall` brings {name} back",
-                    place.name()
+                    place.name
                 ));
             }
         }

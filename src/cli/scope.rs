@@ -1,37 +1,21 @@
 //! Where an agent keeps its settings, and what our entries in them should say.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
 use super::Context;
 use super::args::Scope;
-use crate::agent::{self, Agent, claude};
+use crate::agent::{self, Agent, EventSpec};
 use crate::config::Config;
-use crate::event::{Kind, KindSet};
+use crate::event::KindSet;
 use crate::rule::file::server::Typed;
-use crate::settings::beside::is_same;
+use crate::settings::beside::{self, Place};
 use crate::settings::hooks::{PROGRAM, Wanted};
 
-/// One settings file of an agent.
-#[derive(Debug, Clone)]
-pub struct Place {
-    /// Whose it is; none = managed, which hookctl reads and never writes.
-    pub scope: Option<Scope>,
-    /// The file.
-    pub file: PathBuf,
-}
-
-impl Place {
-    /// The scope's name.
-    pub fn name(&self) -> &'static str {
-        self.scope.map_or("managed", name)
-    }
-}
-
 /// The scope's name.
-pub fn name(scope: Scope) -> &'static str {
+fn name(scope: Scope) -> &'static str {
     match scope {
         Scope::User => "user",
         Scope::Project => "project",
@@ -57,35 +41,19 @@ pub fn agent(context: &Context, id: &str) -> Result<&'static dyn Agent> {
 /// # Errors
 /// Where the project's file is the user's own: in the home directory there is no project.
 pub fn place(context: &Context, scope: Scope) -> Result<Place> {
-    let [_, user, project, local] = files(context);
-    let is_users = scope != Scope::User && is_same(&project, &user);
-    let file = match scope {
-        Scope::User => user,
-        Scope::Project => project,
-        Scope::Local => local,
-    };
-    if is_users {
-        bail!(
+    let found = places(context).into_iter().find(|place| place.name == name(scope));
+    found.with_context(|| {
+        format!(
             "{} is not a project: its .claude/settings.json is the user's own; go into a project, \
              or use --scope user",
             context.root.display()
-        );
-    }
-    Ok(Place { scope: Some(scope), file })
+        )
+    })
 }
 
 /// Every file that the agent reads here, the managed one first.
 pub fn places(context: &Context) -> Vec<Place> {
-    let own = [Scope::User, Scope::Project, Scope::Local];
-    let [file, ..] = files(context);
-    let managed = Place { scope: None, file };
-    std::iter::once(managed)
-        .chain(own.into_iter().filter_map(|scope| place(context, scope).ok()))
-        .collect()
-}
-
-fn files(context: &Context) -> [PathBuf; 4] {
-    claude::settings_files(&context.paths.home, &context.cwd, &context.root)
+    beside::places(&context.paths.home, &context.cwd, &context.root)
 }
 
 /// The events that the rules and servers of all layers need registered beyond the usual ones.
@@ -118,7 +86,7 @@ pub fn program() -> Result<String> {
         .map_err(|exe| anyhow::anyhow!("{} is not valid Unicode: move it", exe.display()))
 }
 
-/// What our entries in a file of that scope should be. `events` empty = the usual ones and those
+/// What our entries in that file should be. `events` empty = the usual ones and those
 /// that rules and servers need.
 ///
 /// # Errors
@@ -127,37 +95,23 @@ pub fn program() -> Result<String> {
 pub fn wanted(
     context: &Context,
     agent: &'static dyn Agent,
-    scope: Scope,
+    place: &Place,
     events: &[String],
     fail_closed: Option<bool>,
     server: Typed,
 ) -> Result<Wanted> {
-    let table = table(agent);
-    let mut asked = HashSet::new();
-    for name in events.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
-        if !table.iter().any(|(kind, ..)| kind.name() == name) {
-            let mut known = table.iter().map(|(kind, ..)| kind.name());
-            let near = known.find(|known| known.eq_ignore_ascii_case(name));
-            let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
-            bail!("{} has no event `{name}`{hint}", agent.title());
-        }
-        asked.insert(name.to_string());
-    }
+    let asked = asked_events(agent, events)?;
     let needed = needed_events(context, &server)?;
-    let chosen = |kind: Kind, usual: bool| match asked.is_empty() {
-        true => usual || needed.contains(kind),
-        false => asked.contains(kind.name()),
+    let chosen = |spec: &&EventSpec| match asked.is_empty() {
+        true => spec.by_default || needed.contains(spec.kind),
+        false => asked.contains(spec.kind.name()),
     };
-    let events = table.into_iter().filter(|&(kind, _, usual)| chosen(kind, usual));
-    let (command, places) = match scope {
-        Scope::Project => (PROGRAM.to_string(), Vec::new()),
-        Scope::User | Scope::Local => {
-            let text = |dir: &Path| {
-                let text = dir.to_str().map(String::from);
-                text.with_context(|| format!("{} is not valid Unicode", dir.display()))
-            };
-            let config = text(&context.paths.config)?;
-            let state = text(&context.paths.state)?;
+    let events = agent.events().iter().filter(chosen);
+    let (command, places) = match place.is_shared() {
+        true => (PROGRAM.to_string(), Vec::new()),
+        false => {
+            let config = unicode(&context.paths.config)?;
+            let state = unicode(&context.paths.state)?;
             (program()?, vec!["--config".into(), config, "--state".into(), state])
         }
     };
@@ -165,14 +119,37 @@ pub fn wanted(
         command,
         agent: agent.id(),
         places,
-        events: events.map(|(kind, timeout, _)| (kind, timeout)).collect(),
+        events: events.map(|spec| (spec.kind, spec.timeout)).collect(),
         server,
         fail_closed,
         bridge: None,
     })
 }
 
-/// Event, timeout, registered by default.
-fn table(agent: &dyn Agent) -> Vec<(Kind, u32, bool)> {
-    agent.events().iter().map(|spec| (spec.kind, spec.timeout, spec.by_default)).collect()
+/// The events that a command line names, each one of that agent's.
+fn asked_events<'n>(agent: &dyn Agent, names: &'n [String]) -> Result<HashSet<&'n str>> {
+    let names = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+    let known = |name: &str| {
+        let mut all = agent.events().iter().map(|spec| spec.kind.name());
+        let near = all.find(|known| known.eq_ignore_ascii_case(name));
+        match near {
+            Some(near) if near == name => Ok(()),
+            Some(near) => Err(format!(", did you mean `{near}`?")),
+            None => Err(String::new()),
+        }
+    };
+    let checked = names.map(|name| match known(name) {
+        Ok(()) => Ok(name),
+        Err(hint) => bail!("{} has no event `{name}`{hint}", agent.title()),
+    });
+    checked.collect()
+}
+
+/// The path as an argument.
+///
+/// # Errors
+/// Where JSON cannot hold it.
+pub fn unicode(path: &Path) -> Result<String> {
+    let text = path.to_str().map(String::from);
+    text.with_context(|| format!("{} is not valid Unicode", path.display()))
 }

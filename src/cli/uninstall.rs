@@ -6,11 +6,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::args::{Scope, UninstallArgs};
+use super::args::UninstallArgs;
 use super::install::{by_program, diff, left_out, refuse, removed};
 use super::others::noted_elsewhere;
-use super::scope::Place;
 use super::{Context, Exit, complain, human, print, scope, visible};
+use crate::settings::beside::Place;
 use crate::settings::program::Roots;
 use crate::settings::record::Records;
 use crate::settings::{self, Error, Mode};
@@ -43,10 +43,7 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
     }
     let places = match args.scope {
         Some(scope) => vec![scope::place(context, scope)?],
-        None => [Scope::User, Scope::Project, Scope::Local]
-            .into_iter()
-            .filter_map(|scope| scope::place(context, scope).ok())
-            .collect(),
+        None => scope::places(context).into_iter().filter(Place::is_ours_to_edit).collect(),
     };
     if !args.dry_run && !agrees(context, args, &places)? {
         return Ok(Exit::Found);
@@ -88,7 +85,7 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
             Some(_) => "",
             None => ", the file is gone (install had made it)",
         };
-        let (file, name) = (place.file.display(), place.name());
+        let (file, name) = (place.file.display(), place.name);
         let _ = match removed(&outcome) {
             0 => writeln!(text, "Put right: {file} ({name} settings)"),
             n => writeln!(text, "Taken out of {file} ({name} settings): {n} entries{bridge}{now}"),

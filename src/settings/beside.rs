@@ -30,6 +30,11 @@ impl Place {
     pub fn is_ours_to_edit(&self) -> bool {
         self.name != MANAGED
     }
+
+    /// Is it for everybody who works on the project?
+    pub fn is_shared(&self) -> bool {
+        self.name == "project"
+    }
 }
 
 /// Every file that the agent reads there, the managed one first. In the home directory there is no project.
@@ -43,7 +48,7 @@ pub fn places(home: &Path, cwd: &Path, root: &Path) -> Vec<Place> {
 }
 
 /// Do both names lead to one file?
-pub fn is_same(a: &Path, b: &Path) -> bool {
+fn is_same(a: &Path, b: &Path) -> bool {
     match (Target::find(a), Target::find(b)) {
         (Ok(a), Ok(b)) => a.real == b.real,
         _ => a == b,

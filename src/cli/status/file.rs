@@ -6,18 +6,19 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::super::Context;
-use super::super::args::Scope;
-use super::super::scope::{self, Place};
+use super::super::scope;
 use super::guards::is_world_writable;
 use crate::rule::file::server::Typed;
+use crate::settings::beside::Place;
 use crate::settings::file::Target;
+use crate::settings::hooks::Wanted;
 use crate::settings::program;
 use crate::settings::record::Records;
 use crate::settings::survey::{Own, Survey};
-use crate::settings::{self, Error};
+use crate::settings::{self, Error, Read};
 
 /// How our entries in one file are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
     /// Every wanted event, as install would write it.
@@ -25,13 +26,14 @@ pub(super) enum State {
     /// Some wanted events lack.
     Partial,
     /// No entry of ours.
+    #[default]
     Missing,
     /// An entry is not what install would write.
     Outdated,
 }
 
 /// One settings file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct FileReport {
     pub(super) scope: &'static str,
     pub(super) file: PathBuf,
@@ -81,119 +83,118 @@ pub(super) struct Binary {
 
 /// One file: what is in it, beside what should be.
 pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileReport {
-    let mut report = FileReport {
-        scope: place.name(),
-        file: place.file.clone(),
-        exists: true,
-        valid: true,
-        error: None,
-        state: State::Missing,
-        events: Vec::new(),
-        missing: Vec::new(),
-        outdated: Vec::new(),
-        binary: None,
-        fails_closed: Vec::new(),
-        disable_all_hooks: false,
-        allow_managed_hooks_only: false,
-        bridge: Vec::new(),
-        server: Typed::new(),
-        own: Vec::new(),
-        guarded: BTreeSet::new(),
-    };
-    let read = match settings::read(&place.file) {
-        Ok(Some(read)) => read,
-        Ok(None) => {
-            report.exists = false;
-            return report;
-        }
+    let (scope, file) = (place.name, place.file.clone());
+    let mut report = FileReport { scope, file, exists: true, valid: true, ..FileReport::default() };
+    match settings::read(&place.file) {
+        Ok(Some(read)) => report.take(read),
+        Ok(None) => report.exists = false,
         Err(error) => {
             report.valid = false;
             report.error = Some(match &error {
                 Error::Refused { file, text, fault } => fault.show(file, text),
                 other => other.to_string(),
             });
-            return report;
         }
-    };
-    let server = read.survey.server();
-    let Survey { own, bridge, invalid, disabled, managed_only, .. } = read.survey;
-    report.disable_all_hooks = disabled;
-    report.allow_managed_hooks_only = managed_only && place.scope.is_none();
-    if let Some(fatal) = invalid.iter().find(|invalid| invalid.fatal) {
-        report.valid = false;
-        report.error = Some(fatal.fault.show(&place.file, &read.text));
     }
-    report.own = own;
-    report.bridge = bridge.into_iter().filter(|own| own.seen).map(|own| own.event).collect();
-    report.server = server.clone();
-    let seen: Vec<&Own> = report.own.iter().filter(|own| own.seen).collect();
-    let Some(first) = seen.first() else { return report };
+    // Not by what it says of others, where it is not the administrator's.
+    report.allow_managed_hooks_only &= !place.is_ours_to_edit();
+    let seen: Vec<Own> = report.own.iter().filter(|own| own.seen).cloned().collect();
+    if let Some(first) = seen.first() {
+        let wanted = wanted(context, place, records, first, &report.server);
+        report.compare(place, &seen, wanted.as_ref());
+    }
+    report
+}
 
+/// What install would write there today; none where that cannot be told.
+fn wanted(
+    context: &Context,
+    place: &Place,
+    records: &Records,
+    first: &Own,
+    server: &Typed,
+) -> Option<Wanted> {
     let real = Target::find(&place.file).map(|target| target.record_key());
     let asked = real.ok().and_then(|real| records.files.get(&real)).map(|r| r.events.clone());
     let asked = asked.unwrap_or_default();
     let agent = crate::agent::usual();
-    let scope = place.scope.unwrap_or(Scope::User);
-    let mut wanted = scope::wanted(context, agent, scope, &asked, None, server.clone())
-        .or_else(|_| scope::wanted(context, agent, scope, &[], None, Typed::new()))
-        .ok();
-    if let Some(wanted) = &mut wanted {
-        // A rule may need more by now than was asked for.
-        let needed = scope::needed_events(context, &server).unwrap_or_default();
-        for kind in needed.iter().filter(|kind| !asked.is_empty() && agent.spec(*kind).is_some()) {
-            if wanted.events.iter().all(|(have, _)| *have != kind) {
-                wanted.events.extend(agent.spec(kind).map(|spec| (kind, spec.timeout)));
-            }
+    let mut wanted = scope::wanted(context, agent, place, &asked, None, server.clone())
+        .or_else(|_| scope::wanted(context, agent, place, &[], None, Typed::new()))
+        .ok()?;
+    // A rule may need more by now than was asked for.
+    let needed = scope::needed_events(context, server).unwrap_or_default();
+    for kind in needed.iter().filter(|_| !asked.is_empty()) {
+        let has = wanted.events.iter().any(|(have, _)| *have == kind);
+        let spec = agent.spec(kind).filter(|_| !has);
+        wanted.events.extend(spec.map(|spec| (kind, spec.timeout)));
+    }
+    // The administrator's entries are written by other means: only what breaks counts.
+    if !place.is_ours_to_edit() {
+        wanted.command = first.command.clone();
+    }
+    Some(wanted)
+}
+
+impl FileReport {
+    /// Takes in what the file says.
+    fn take(&mut self, read: Read) {
+        self.server = read.survey.server();
+        let Survey { own, bridge, invalid, disabled, managed_only, .. } = read.survey;
+        self.disable_all_hooks = disabled;
+        self.allow_managed_hooks_only = managed_only;
+        if let Some(fatal) = invalid.iter().find(|invalid| invalid.fatal) {
+            self.valid = false;
+            self.error = Some(fatal.fault.show(&self.file, &read.text));
         }
-        // The administrator's entries are written by other means: only what breaks counts.
-        if place.scope.is_none() {
-            wanted.command = first.command.clone();
-        }
+        self.own = own;
+        self.bridge = bridge.into_iter().filter(|own| own.seen).map(|own| own.event).collect();
     }
 
-    let mut broken = BTreeSet::new();
-    for own in &seen {
-        if !report.events.contains(&own.event) {
-            report.events.push(own.event.clone());
-        }
-        if own.fails_closed() {
-            report.fails_closed.push(own.event.clone());
-        }
-        for fault in wanted.iter().flat_map(|wanted| wanted.faults(own)) {
-            if place.scope.is_none() && !fault.breaks {
-                continue;
+    /// Holds our entries against what they should be.
+    fn compare(&mut self, place: &Place, seen: &[Own], wanted: Option<&Wanted>) {
+        for own in seen {
+            if !self.events.contains(&own.event) {
+                self.events.push(own.event.clone());
             }
-            if fault.breaks {
-                broken.insert(own.event.clone());
+            if own.fails_closed() {
+                self.fails_closed.push(own.event.clone());
             }
-            let (event, why, breaks) = (own.event.clone(), fault.why, fault.breaks);
-            report.outdated.push(Outdated { event, why, breaks });
+            let faults = wanted.into_iter().flat_map(|wanted| wanted.faults(own));
+            let counts = faults.filter(|fault| place.is_ours_to_edit() || fault.breaks);
+            self.outdated.extend(counts.map(|fault| Outdated {
+                event: own.event.clone(),
+                why: fault.why,
+                breaks: fault.breaks,
+            }));
         }
+        let wanted = wanted.into_iter().flat_map(|wanted| &wanted.events);
+        let missing = wanted.map(|(kind, _)| kind.name());
+        let missing = missing.filter(|name| seen.iter().all(|own| own.event != *name));
+        self.missing = missing.map(String::from).collect();
+        self.look_at_programs(seen);
+        self.state = match (self.outdated.is_empty(), self.missing.is_empty()) {
+            (false, _) => State::Outdated,
+            (true, false) => State::Partial,
+            (true, true) => State::Installed,
+        };
     }
-    for (kind, _) in wanted.iter().flat_map(|wanted| &wanted.events) {
-        if seen.iter().all(|own| own.event != kind.name()) {
-            report.missing.push(kind.name().to_string());
+
+    /// Several programs in one file: the one that does not work is the one to show.
+    fn look_at_programs(&mut self, seen: &[Own]) {
+        let mut binaries: Vec<Binary> = Vec::new();
+        for own in seen {
+            if binaries.iter().all(|binary| binary.path != own.command) {
+                binaries.push(binary(&own.command));
+            }
+            let works = binaries.iter().any(|b| b.path == own.command && b.executable);
+            let breaks = |outdated: &Outdated| outdated.breaks && outdated.event == own.event;
+            if works && !self.outdated.iter().any(breaks) {
+                self.guarded.insert(own.event.clone());
+            }
         }
+        crate::order::sort_by_key(&mut binaries, |binary| (binary.executable, binary.current));
+        self.binary = binaries.into_iter().next();
     }
-    // Several programs in one file: the one that does not work is the one to show.
-    let mut binaries: Vec<Binary> = Vec::new();
-    for own in &seen {
-        if binaries.iter().all(|binary| binary.path != own.command) {
-            binaries.push(binary(&own.command));
-        }
-        let works = binaries.iter().any(|b| b.path == own.command && b.executable);
-        if works && !broken.contains(&own.event) {
-            report.guarded.insert(own.event.clone());
-        }
-    }
-    crate::order::sort_by_key(&mut binaries, |binary| (binary.executable, binary.current));
-    report.binary = binaries.into_iter().next();
-    report.state = match (report.outdated.is_empty(), report.missing.is_empty()) {
-        (false, _) => State::Outdated,
-        (true, false) => State::Partial,
-        (true, true) => State::Installed,
-    };
-    report
 }
 
 fn binary(command: &str) -> Binary {

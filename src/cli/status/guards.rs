@@ -38,7 +38,7 @@ pub(super) fn guards(context: &Context) -> Vec<Guard> {
                 continue;
             }
             guards.push(Guard {
-                scope: place.name(),
+                scope: place.name,
                 event: foreign.event,
                 command: foreign.command,
                 known: foreign.known.map(|program| program.name),
