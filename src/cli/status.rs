@@ -10,13 +10,13 @@ use serde_json::Value;
 use super::args::StatusArgs;
 use super::others;
 use super::{Context, Exit, print, print_json, scope};
-use crate::config::Config;
 use crate::config::standing::Standing;
+use crate::config::{Config, Source};
 use crate::event::Kind;
 use crate::files;
 use crate::paths::Paths;
 use crate::pause;
-use crate::rule::fault::Gravity;
+use crate::rule::fault::{Fault, Gravity};
 use crate::settings::beside::{self, Conflict, Found};
 use crate::settings::record::Records;
 use crate::trust;
@@ -28,7 +28,7 @@ mod servers;
 mod show;
 mod verify;
 
-use file::{FileReport, State};
+use file::FileReport;
 use guards::{Guard, guards};
 
 /// How much of the journal's end is looked at for its last line.
@@ -78,9 +78,14 @@ fn config_faults(config: &Config) -> Vec<String> {
     let faults = config.faults().filter(|(source, fault)| {
         source.trusted && source.refused.is_none() && fault.gravity == Gravity::Error
     });
-    let faults =
-        faults.map(|(s, fault)| fault.line(&super::flat(&s.path.display().to_string()), &s.text));
-    refused.chain(faults).map(|fault| super::visible(&fault)).collect()
+    let refused = refused.map(|why| super::visible(&why));
+    refused.chain(faults.map(|(source, fault)| fault_line(source, fault))).collect()
+}
+
+/// A fault of a rule file in a line.
+fn fault_line(source: &Source, fault: &Fault) -> String {
+    let file = super::flat(&source.path.display().to_string());
+    super::visible(&fault.line(&file, &source.text))
 }
 
 /// Prints the report.
@@ -90,161 +95,92 @@ fn config_faults(config: &Config) -> Vec<String> {
 pub fn run(context: &Context, args: &StatusArgs) -> Result<Exit> {
     let mut report = gather(context, args.offline);
     if args.verify {
-        let own = report.files.iter().filter(|file| file.valid).flat_map(|file| &file.own);
-        let entry = own.into_iter().find(|own| own.seen && own.event == Kind::PreToolUse.name());
-        match entry {
-            Some(entry) => {
-                let probes = verify::run(context, entry);
-                let failed = probes.iter().filter(|probe| !probe.ok);
-                report.problems.extend(failed.map(verify::Probe::sentence));
-                report.verify = Some(probes);
-            }
-            None => report.problems.push("nothing to verify: no PreToolUse entry".into()),
-        }
-        report.in_effect &= report.problems.is_empty();
+        verify(context, &mut report);
     }
-    if args.json {
-        print_json(&report)?;
-    } else {
-        print(&show::show(context, &report))?;
-    }
+    match args.json {
+        true => print_json(&report)?,
+        false => print(&show::show(context, &report))?,
+    };
     Ok(if report.in_effect { Exit::Ok } else { Exit::Found })
+}
+
+/// Runs the registered command on samples.
+fn verify(context: &Context, report: &mut Report) {
+    let own = report.files.iter().filter(|file| file.valid).flat_map(|file| &file.own);
+    let entry = own.into_iter().find(|own| own.seen && own.event == Kind::PreToolUse.name());
+    match entry {
+        Some(entry) => {
+            let probes = verify::run(context, entry);
+            let failed = probes.iter().filter(|probe| !probe.ok);
+            report.problems.extend(failed.map(verify::Probe::sentence));
+            report.verify = Some(probes);
+        }
+        None => report.problems.push("nothing to verify: no PreToolUse entry".into()),
+    }
+    report.in_effect &= report.problems.is_empty();
+}
+
+/// What there is to say, in sentences.
+#[derive(Default)]
+struct Said {
+    /// Why the guard is not in effect.
+    problems: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Said {
+    fn problem(&mut self, text: impl Into<String>) {
+        self.problems.push(text.into());
+    }
+
+    fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// A problem where it breaks something.
+    fn say(&mut self, breaks: bool, text: String) {
+        if breaks { self.problem(text) } else { self.note(text) }
+    }
 }
 
 fn gather(context: &Context, offline: bool) -> Report {
     let records = Records::load(&context.paths);
     let mut files: Vec<FileReport> =
         scope::places(context).iter().map(|place| file::look(context, place, &records)).collect();
-    let mut problems = Vec::new();
-    let mut notes = Vec::new();
-
-    let managed_off = files.iter().any(|f| f.scope == "managed" && f.disable_all_hooks);
-    let managed_only = files.iter().any(|f| f.scope == "managed" && f.allow_managed_hooks_only);
-    let off = files.iter().find(|f| f.scope != "managed" && f.disable_all_hooks);
-    let off = off.map(|file| file.file.display().to_string());
-    for file in &mut files {
-        let managed = file.scope == "managed";
-        if managed_off || (!managed && (managed_only || off.is_some())) || !file.valid {
-            file.guarded.clear();
-        }
+    let mut said = Said::default();
+    let installed = files.iter().any(FileReport::is_ours);
+    if !installed {
+        said.problem("hookctl is not installed here: run `hookctl install`");
     }
+    switched_off(&mut files, &mut said);
     let covered: BTreeSet<String> = files.iter().flat_map(|f| f.guarded.clone()).collect();
-    let ours = || files.iter().filter(|file| file.state != State::Missing);
-    let complete = ours().any(|file| {
-        let breaks = file.outdated.iter().filter(|o| o.breaks).map(|o| &o.event);
-        file.valid
-            && file.missing.iter().chain(breaks).all(|event| covered.contains(event))
-            && file.events.iter().all(|event| covered.contains(event))
-    });
-
-    if ours().next().is_none() {
-        problems.push("hookctl is not installed here: run `hookctl install`".into());
-    }
-    if managed_off {
-        problems.push("`disableAllHooks` in the managed settings: no hook runs at all".into());
-    } else if let Some(file) = &off {
-        problems.push(format!(
-            "`disableAllHooks` in {file}: no user's, project's or local hook runs; remove it"
-        ));
-    }
-    if managed_only {
-        problems.push("`allowManagedHooksOnly` in the managed settings: only those run".into());
-    }
+    let complete = files.iter().any(|file| file.is_complete(&covered));
     for file in &files {
-        let name = file.scope;
-        if let Some(error) = &file.error {
-            let cost = if file.valid { "" } else { "the agent drops the whole file: " };
-            problems.push(format!("{name} settings: {cost}{error}"));
-        }
-        if file.state == State::Missing {
-            continue;
-        }
-        if !file.missing.is_empty() {
-            let missing = file.missing.join(", ");
-            let text = format!("{name} settings: no entry for {missing}; run `hookctl install`");
-            let elsewhere = file.missing.iter().all(|event| covered.contains(event));
-            if elsewhere { notes.push(text) } else { problems.push(text) }
-        }
-        let mut reasons: BTreeMap<(bool, &str), Vec<&str>> = BTreeMap::new();
-        for outdated in &file.outdated {
-            let key = (outdated.breaks, outdated.why.as_str());
-            reasons.entry(key).or_default().push(&outdated.event);
-        }
-        for ((breaks, why), events) in reasons {
-            let text = format!("{name} settings: {} outdated: {why}", events.join(", "));
-            if breaks { problems.push(text) } else { notes.push(text) }
-        }
-        if let Some(binary) = &file.binary {
-            if !binary.exists {
-                problems.push(format!("{name} settings: {} is not there", binary.path));
-            } else if !binary.executable {
-                problems.push(format!("{name} settings: {} cannot be run", binary.path));
-            }
-            if binary.writable_by_others {
-                problems.push(format!("{} can be changed by every user", binary.path));
-            }
-        }
-        if file.fails_closed.is_empty() {
-            notes.push(format!(
-                "{name} settings: if hookctl itself fails, the agent goes on (`hookctl install \
-                 --fail-closed` blocks instead, with Claude Code after 2.1.197)"
-            ));
-        } else {
-            notes.push(format!(
-                "{name} settings: fails closed on {} (Claude Code 2.1.197 and older go on)",
-                file.fails_closed.join(", ")
-            ));
-        }
+        of_file(file, &covered, &mut said);
     }
-    let twice = ours().filter(|file| file.valid).count() > 1;
-    if twice {
-        notes.push("more than one scope has hookctl: differing entries each judge".into());
+    if files.iter().filter(|file| file.is_ours() && file.valid).count() > 1 {
+        said.note("more than one scope has hookctl: differing entries each judge");
     }
     let mut config = Config::load(&context.paths, &context.root, None);
-    problems.extend(registered(&mut config, &files));
+    said.problems.extend(registered(&mut config, &files));
     let config_faults = config_faults(&config);
-    problems.extend(config_faults.iter().map(|fault| format!("rules: {fault}")));
-    if config.autopilot().is_some() {
-        notes
-            .push("autopilot: on; harmless read-only, build and test commands pass unasked".into());
-    }
-    if let Some(name) = super::bridge::told(&config)
-        && ours().next().is_some()
-        && files.iter().any(|file| !file.bridge.is_empty())
-    {
-        notes.push(format!(
-            "`hookctl claude-hook` and [remote.{name}] both hand events to a bridge: each comes twice"
-        ));
-    }
-    notes.extend(unguarded(&config));
-    let paused_until = pause::until(&context.paths).unwrap_or_else(|why| {
-        notes.push(why);
-        None
-    });
-    notes.extend(trust::Store::read(&context.paths.trust()).err());
-    if let Err(refusal) = files::guarded_dir(&context.paths.state) {
-        notes.push(format!("nothing that hookctl kept counts: {refusal}"));
-    }
-    if paused_until.is_some() {
-        problems.push(
-            "paused: everything passes but what would switch hookctl off (`hookctl resume` ends it)"
-                .into(),
-        );
-    }
-    notes.extend(servers::doubts(&config));
-    let here = ours().map(|file| file.scope).find(|scope| *scope != "managed");
-    let again = beside::install(here.unwrap_or("user"));
-    let mut others = beside::found(&others::places(context), &config);
-    others.retain(|_| ours().next().is_some());
-    problems.extend(others.iter().filter_map(|other| other.warning(&again)));
-    notes.extend(others::unserved(context, &config, &records));
+    said.problems.extend(config_faults.iter().map(|fault| format!("rules: {fault}")));
+    of_config(&config, installed && files.iter().any(|file| !file.bridge.is_empty()), &mut said);
+    let paused_until = of_state(context, &mut said);
+    said.notes.extend(servers::doubts(&config));
+    let mut here = files.iter().filter(|file| file.is_ours()).map(|file| file.scope);
+    let again = beside::install(here.find(|scope| *scope != "managed").unwrap_or("user"));
+    let mut others = beside::found(&scope::places(context), &config);
+    others.retain(|_| installed);
+    said.problems.extend(others.iter().filter_map(|other| other.warning(&again)));
+    said.notes.extend(others::unserved(context, &config, &records));
     let (packs_off, rules_off) = super::packs::switched_off(&config);
     Report {
         version: env!("CARGO_PKG_VERSION"),
         agent: crate::agent::usual().id(),
-        in_effect: complete && problems.is_empty(),
-        problems,
-        notes,
+        in_effect: complete && said.problems.is_empty(),
+        problems: said.problems,
+        notes: said.notes,
         guards: guards(context),
         conflicts: others.iter().filter_map(Found::conflict).collect(),
         config_faults,
@@ -257,6 +193,108 @@ fn gather(context: &Context, offline: bool) -> Report {
         files,
         verify: None,
     }
+}
+
+/// What of the settings switches hooks off: what is in such files guards nothing.
+fn switched_off(files: &mut [FileReport], said: &mut Said) {
+    let is_managed = |file: &&FileReport| file.scope == "managed";
+    let managed = files.iter().find(is_managed);
+    let managed_off = managed.is_some_and(|file| file.disable_all_hooks);
+    let managed_only = managed.is_some_and(|file| file.allow_managed_hooks_only);
+    let off = files.iter().find(|file| !is_managed(file) && file.disable_all_hooks);
+    let off = off.map(|file| file.file.display().to_string());
+    for file in files {
+        let others_off = managed_only || off.is_some();
+        if managed_off || (file.scope != "managed" && others_off) || !file.valid {
+            file.guarded.clear();
+        }
+    }
+    if managed_off {
+        said.problem("`disableAllHooks` in the managed settings: no hook runs at all");
+    } else if let Some(file) = off {
+        said.problem(format!(
+            "`disableAllHooks` in {file}: no user's, project's or local hook runs; remove it"
+        ));
+    }
+    if managed_only {
+        said.problem("`allowManagedHooksOnly` in the managed settings: only those run");
+    }
+}
+
+/// What is wrong with one file, and what else there is to say of it.
+fn of_file(file: &FileReport, covered: &BTreeSet<String>, said: &mut Said) {
+    let name = file.scope;
+    if let Some(error) = &file.error {
+        let cost = if file.valid { "" } else { "the agent drops the whole file: " };
+        said.problem(format!("{name} settings: {cost}{error}"));
+    }
+    if !file.is_ours() {
+        return;
+    }
+    if !file.missing.is_empty() {
+        let missing = file.missing.join(", ");
+        let text = format!("{name} settings: no entry for {missing}; run `hookctl install`");
+        said.say(!file.missing.iter().all(|event| covered.contains(event)), text);
+    }
+    let mut reasons: BTreeMap<(bool, &str), Vec<&str>> = BTreeMap::new();
+    for outdated in &file.outdated {
+        let key = (outdated.breaks, outdated.why.as_str());
+        reasons.entry(key).or_default().push(&outdated.event);
+    }
+    for ((breaks, why), events) in reasons {
+        said.say(breaks, format!("{name} settings: {} outdated: {why}", events.join(", ")));
+    }
+    if let Some(binary) = &file.binary {
+        match (binary.exists, binary.executable) {
+            (false, _) => said.problem(format!("{name} settings: {} is not there", binary.path)),
+            (_, false) => said.problem(format!("{name} settings: {} cannot be run", binary.path)),
+            _ => {}
+        }
+        if binary.writable_by_others {
+            said.problem(format!("{} can be changed by every user", binary.path));
+        }
+    }
+    said.note(match file.fails_closed.is_empty() {
+        true => format!(
+            "{name} settings: if hookctl itself fails, the agent goes on (`hookctl install \
+             --fail-closed` blocks instead, with Claude Code after 2.1.197)"
+        ),
+        false => format!(
+            "{name} settings: fails closed on {} (Claude Code 2.1.197 and older go on)",
+            file.fails_closed.join(", ")
+        ),
+    });
+}
+
+/// What there is to say of the rules and servers. `bridged`: entries hand events to a bridge beside the guard's.
+fn of_config(config: &Config, bridged: bool, said: &mut Said) {
+    if config.autopilot().is_some() {
+        said.note("autopilot: on; harmless read-only, build and test commands pass unasked");
+    }
+    if let Some(name) = super::bridge::told(config).filter(|_| bridged) {
+        said.note(format!(
+            "`hookctl claude-hook` and [remote.{name}] both hand events to a bridge: each comes twice"
+        ));
+    }
+    said.notes.extend(unguarded(config));
+}
+
+/// What there is to say of what hookctl keeps; until when it is paused.
+fn of_state(context: &Context, said: &mut Said) -> Option<u64> {
+    let paused_until = pause::until(&context.paths).unwrap_or_else(|why| {
+        said.note(why);
+        None
+    });
+    said.notes.extend(trust::Store::read(&context.paths.trust()).err());
+    if let Err(refusal) = files::guarded_dir(&context.paths.state) {
+        said.note(format!("nothing that hookctl kept counts: {refusal}"));
+    }
+    if paused_until.is_some() {
+        said.problem(
+            "paused: everything passes but what would switch hookctl off (`hookctl resume` ends it)",
+        );
+    }
+    paused_until
 }
 
 /// The rules that guard hookctl itself, where a file of the user's has switched one off or weakened it.

@@ -96,7 +96,7 @@ pub(super) fn look(context: &Context, place: &Place, records: &Records) -> FileR
             });
         }
     }
-    // Not by what it says of others, where it is not the administrator's.
+    // Only what the administrator says of it counts.
     report.allow_managed_hooks_only &= !place.is_ours_to_edit();
     let seen: Vec<Own> = report.own.iter().filter(|own| own.seen).cloned().collect();
     if let Some(first) = seen.first() {
@@ -136,6 +136,18 @@ fn wanted(
 }
 
 impl FileReport {
+    /// Has it entries of ours?
+    pub(super) fn is_ours(&self) -> bool {
+        self.state != State::Missing
+    }
+
+    /// Is all that it should guard guarded, by whatever file?
+    pub(super) fn is_complete(&self, covered: &BTreeSet<String>) -> bool {
+        let breaks = self.outdated.iter().filter(|one| one.breaks).map(|one| &one.event);
+        let mut wanted = self.missing.iter().chain(breaks).chain(&self.events);
+        self.is_ours() && self.valid && wanted.all(|event| covered.contains(event))
+    }
+
     /// Takes in what the file says.
     fn take(&mut self, read: Read) {
         self.server = read.survey.server();

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::super::{Context, flat, visible};
+use super::super::{Context, visible};
 use super::health::{self, Address, Health};
-use super::now;
+use super::{fault_line, now};
 use crate::config::Config;
 use crate::remote::breaker::Breaker;
 use crate::remote::{is_asked_at_once, spool};
@@ -94,8 +94,7 @@ pub(super) fn doubts(config: &Config) -> Vec<String> {
     let faults = config.faults().filter(|(source, fault)| {
         source.trusted && matches!(fault.code, "unlisted-variable" | "plain-http")
     });
-    let faults = faults
-        .map(|(s, fault)| visible(&fault.line(&flat(&s.path.display().to_string()), &s.text)));
+    let faults = faults.map(|(source, fault)| fault_line(source, fault));
     let logs = config.remotes().filter_map(|(_, remote)| {
         Some(format!("[remote.{}]: {}", remote.name, remote.dialect.facts().doubt?))
     });

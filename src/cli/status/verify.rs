@@ -46,7 +46,18 @@ impl Probe {
 
 /// Runs version, harmless and dangerous sample through the entry's own program.
 pub(super) fn run(context: &Context, own: &Own) -> Vec<Probe> {
-    let mut probes = vec![version(own)];
+    let mut version = Command::new(&own.command);
+    version.arg("--version");
+    let mut probes = vec![probe(
+        format!("{} --version", own.command),
+        concat!("hookctl ", env!("CARGO_PKG_VERSION")),
+        version,
+        String::new(),
+        |answer, expected| {
+            let came = answer.stdout.trim();
+            (came == expected, if came.is_empty() { "nothing".into() } else { came.into() })
+        },
+    )];
     for (call, expected) in [("true", "no deny"), ("rm -rf /", "deny")] {
         let payload = json!({
             "hook_event_name": "PreToolUse",
@@ -57,46 +68,34 @@ pub(super) fn run(context: &Context, own: &Own) -> Vec<Probe> {
         });
         let mut command = registered(own);
         command.env(env::CLAUDE_PROJECT_DIR, &context.root);
-        let started = Instant::now();
-        let answer = spawn(command, format!("{payload}\n"));
-        let (ok, came) = match answer {
-            Err(error) => (false, error),
-            Ok(answer) => {
-                let (decision, came) = read(&answer);
-                let denied = decision.as_deref() == Some("deny");
-                (decision.is_some() && denied == (expected == "deny"), came)
-            }
-        };
-        probes.push(Probe {
-            sample: format!("Bash `{call}`"),
-            expected,
-            came,
-            ok,
-            milliseconds: started.elapsed().as_millis() as u64,
-        });
+        let sample = format!("Bash `{call}`");
+        probes.push(probe(sample, expected, command, format!("{payload}\n"), decided));
     }
     probes
 }
 
-fn version(own: &Own) -> Probe {
+/// Is the decision the expected one, and what came?
+fn decided(answer: &Answer, expected: &str) -> (bool, String) {
+    let (decision, came) = read(answer);
+    let denied = decision.as_deref() == Some("deny");
+    (decision.is_some() && denied == (expected == "deny"), came)
+}
+
+/// Runs a command and holds what it answers against what is expected.
+fn probe(
+    sample: String,
+    expected: &'static str,
+    command: Command,
+    input: String,
+    holds: fn(&Answer, &str) -> (bool, String),
+) -> Probe {
     let started = Instant::now();
-    let this = format!("hookctl {}", env!("CARGO_PKG_VERSION"));
-    let mut command = Command::new(&own.command);
-    command.arg("--version");
-    let (ok, came) = match spawn(command, String::new()) {
+    let (ok, came) = match spawn(command, input) {
         Err(error) => (false, error),
-        Ok(answer) => {
-            let came = answer.stdout.trim().to_string();
-            (came == this, if came.is_empty() { "nothing".into() } else { came })
-        }
+        Ok(answer) => holds(&answer, expected),
     };
-    Probe {
-        sample: format!("{} --version", own.command),
-        expected: concat!("hookctl ", env!("CARGO_PKG_VERSION")),
-        came,
-        ok,
-        milliseconds: started.elapsed().as_millis() as u64,
-    }
+    let milliseconds = started.elapsed().as_millis() as u64;
+    Probe { sample, expected, came, ok, milliseconds }
 }
 
 /// The entry as the client runs it.
