@@ -14,8 +14,8 @@ mod args;
 /// Into OUT_DIR, packed: `hookctl.bash`, ... `failures.md` and `hookctl.1`, which `src/cli/generated.rs` embeds.
 pub fn write() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src/cli/args.rs");
-    println!("cargo::rerun-if-changed=src/cli/args/hook.rs");
-    println!("cargo::rerun-if-changed=src/cli/args/server.rs");
+    println!("cargo::rerun-if-changed=src/cli/args");
+    println!("cargo::rerun-if-changed=src/cli/help");
     println!("cargo::rerun-if-changed=build/cli.rs");
     let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
     let out = Path::new(&out);

@@ -1,4 +1,4 @@
-//! The command line: every subcommand, option and help text.
+//! The command line: every subcommand and option. What follows a command's options in its help stands in `help/`.
 //!
 //! Nothing here uses the rest of the crate: the build script includes this file to write the shell
 //! completions and the man page from the same definitions.
@@ -16,22 +16,9 @@ pub mod server;
 pub use self::hook::{BridgeArgs, HookArgs};
 pub use self::server::{FlushArgs, MemoryArgs, PingArgs, ServerArgs};
 
-const TOP: &str = "Examples:\n  \
-    hookctl install                       guard every session of this user\n  \
-    hookctl status                        is the guard in effect?\n  \
-    hookctl explain --tool Bash -- 'rm -rf ~'   what would be answered, and why\n  \
-    hookctl check                         find every fault in the rule files\n  \
-    hookctl packs                         the rules that ship, and what your files change\n\n\
-    Without a command: `hookctl status` on a terminal, `hookctl hook` elsewhere.\n\n\
-    Exit status:\n  \
-    0  all is well\n  \
-    1  something was found, or hookctl refused\n  \
-    2  wrong usage, or it failed\n\
-    (`hookctl hook` is different: 0 = answered, 2 = blocked.)";
-
 /// Rules for what coding agents may do, judged at every hook event.
 #[derive(Debug, Parser)]
-#[command(name = "hookctl", version, about, after_help = TOP, max_term_width = 100)]
+#[command(name = "hookctl", version, about, after_help = include_str!("help/hookctl.txt"), max_term_width = 100)]
 pub struct Cli {
     /// What holds for every command.
     #[command(flatten)]
@@ -134,20 +121,7 @@ pub enum Scope {
 
 /// `hookctl install`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl install                         guard every session of this user\n  \
-    hookctl install --dry-run               show the edit, write nothing\n  \
-    hookctl install --fail-closed           block calls even when hookctl itself fails\n  \
-    hookctl install --scope project         share the guard with the project\n\n\
-A second install changes nothing. Everything else in the file stays byte for byte, and\n\
-`hookctl uninstall` gives back the file as it was.\n\n\
-Where cdev or agent-hooks has entries and the config names a server that does the same, install\n\
-refuses: it would be done twice. --replace takes them out; uninstall brings them back.\n\n\
-Exit status:\n  \
-    0  installed, or already there\n  \
-    1  refused: another scope has it, another program does the same, or an agent may not\n  \
-    2  wrong usage, or the file cannot be edited (it is then untouched)")]
+#[command(after_help = include_str!("help/install.txt"))]
 pub struct InstallArgs {
     /// The agent.
     #[arg(long, value_name = "NAME", default_value = "claude")]
@@ -177,17 +151,7 @@ pub struct InstallArgs {
 
 /// `hookctl uninstall`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl uninstall                       out of the user's and this project's settings\n  \
-    hookctl uninstall --scope local         out of one file\n  \
-    hookctl uninstall --purge               and remove journal, backups and trust\n\n\
-Where nobody else edited the file since, it gets its original bytes back; otherwise our\n\
-entries go and nothing else. What `install --replace` took out comes back. Your rules stay.\n\n\
-Exit status:\n  \
-    0  it is out (or was not there)\n  \
-    1  refused: started by an agent\n  \
-    2  wrong usage, or a file cannot be edited (it is then untouched)")]
+#[command(after_help = include_str!("help/uninstall.txt"))]
 pub struct UninstallArgs {
     /// The agent.
     #[arg(long, value_name = "NAME", default_value = "claude")]
@@ -205,17 +169,7 @@ pub struct UninstallArgs {
 
 /// `hookctl status`.
 #[derive(Debug, Default, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl status                          for people\n  \
-    hookctl status --json | jq .in_effect   for programs\n  \
-    hookctl status --verify                 run the registered command on two sample calls\n\n\
-Servers are asked how they are, for a second at most: a marked test event; only a connection\n\
-where a human answers, or nothing does. Nothing of that changes the exit status.\n\n\
-Exit status:\n  \
-    0  the guard is in effect\n  \
-    1  it is not, or not all of it\n  \
-    2  wrong usage, or it failed")]
+#[command(after_help = include_str!("help/status.txt"))]
 pub struct StatusArgs {
     /// Print one JSON object.
     #[arg(long)]
@@ -231,15 +185,7 @@ pub struct StatusArgs {
 
 /// `hookctl check`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl check                           the files of every layer that holds here\n  \
-    hookctl check .hookctl.toml             one file\n  \
-    hookctl check --json | jq -r '.[].code' for editors and scripts\n\n\
-Exit status:\n  \
-    0  no error (warnings may be)\n  \
-    1  errors\n  \
-    2  wrong usage, or a file cannot be read")]
+#[command(after_help = include_str!("help/check.txt"))]
 pub struct CheckArgs {
     /// Rule files [default: every layer's].
     #[arg(value_name = "FILE")]
@@ -251,17 +197,7 @@ pub struct CheckArgs {
 
 /// `hookctl explain`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl explain --tool Bash -- 'git push --force && echo done'\n  \
-    hookctl explain --tool Read -- .env     the value goes to the tool's main field\n  \
-    hookctl explain payload.json\n  \
-    hookctl explain < payload.json\n  \
-    hookctl explain --event PreToolUse      its input, its outputs, what blocks\n  \
-    hookctl explain --failures              what happens when something fails\n\n\
-Exit status:\n  \
-    0  explained\n  \
-    2  wrong usage, or the payload cannot be read")]
+#[command(after_help = include_str!("help/explain.txt"))]
 pub struct ExplainArgs {
     /// A payload; `-` is stdin [default: stdin].
     #[arg(value_name = "FILE", conflicts_with_all = ["tool", "failures"])]
@@ -285,18 +221,7 @@ pub struct ExplainArgs {
 
 /// `hookctl test`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl test                            the tests in the rule files that hold here\n  \
-    hookctl test .hookctl.toml tests/       files, or all *.toml files of a directory\n  \
-    hookctl test --json rules.toml | jq -r 'select(.passed | not).what'\n  \
-    hookctl test --journal --since 7d       which past calls would be judged otherwise today\n\n\
-A file with rules of its own is judged by itself and the shipped rules, a file of tests only by\n\
-the rules that hold here. Nothing is run, and no test writes into the journal.\n\n\
-Exit status:\n  \
-    0  all hold (or there is none); with --journal, nothing would change\n  \
-    1  some do not, or a file has faults; with --journal, something would change\n  \
-    2  wrong usage, or a file cannot be read")]
+#[command(after_help = include_str!("help/test.txt"))]
 pub struct TestArgs {
     /// Files or directories with tests; `-` is stdin [default: every layer's rule file].
     #[arg(value_name = "FILE", conflicts_with = "journal")]
@@ -334,17 +259,7 @@ pub enum ProfileArg {
 
 /// `hookctl trust`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl trust                           read and approve this project's files\n  \
-    hookctl trust --list                    what is trusted, and is it still the same?\n  \
-    hookctl trust --revoke                  take it back\n\n\
-Until then a project's rules hold only where they deny or ask on a tool call. Any change of the\n\
-file, or of a program of the project that it names, ends the trust.\n\n\
-Exit status:\n  \
-    0  trusted (or listed, or revoked)\n  \
-    1  refused: the answer was no, not on a terminal, started by an agent, or faults in the file\n  \
-    2  wrong usage, or it failed")]
+#[command(after_help = include_str!("help/trust.txt"))]
 pub struct TrustArgs {
     /// The project's rule file or directory [default: here].
     #[arg(value_name = "PATH")]
@@ -362,15 +277,7 @@ pub struct TrustArgs {
 
 /// `hookctl pause`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl pause                           ten minutes\n  \
-    hookctl pause 1h30m\n  \
-    hookctl resume                          end it now\n\n\
-Exit status:\n  \
-    0  paused\n  \
-    1  refused: not on a terminal, or started by an agent\n  \
-    2  wrong usage, or it failed")]
+#[command(after_help = include_str!("help/pause.txt"))]
 pub struct PauseArgs {
     /// How long: 90s, 10m, 1h.
     #[arg(value_name = "DURATION", default_value = "10m")]
@@ -381,16 +288,7 @@ pub struct PauseArgs {
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,
-    after_help = "\
-Examples:\n  \
-    hookctl packs                           every pack: on or off, its rules, who changed what\n  \
-    hookctl packs show git                  the rules of a pack\n  \
-    hookctl packs show force-push           one rule: its text, what files change, how to change it\n  \
-    hookctl packs --json | jq '.packs[] | select(.enabled | not).id'\n\n\
-Exit status:\n  \
-    0  printed\n  \
-    1  no pack and no rule has that name\n  \
-    2  wrong usage, or it failed"
+    after_help = include_str!("help/packs.txt")
 )]
 pub struct PacksArgs {
     /// What to show; none = list.
@@ -416,15 +314,7 @@ pub enum PacksCommand {
 
 /// `hookctl log`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl log --since 1h --decision deny\n  \
-    hookctl log -f\n  \
-    hookctl log --json --rule no-force-push | jq .\n\n\
-Exit status:\n  \
-    0  printed\n  \
-    1  nothing found\n  \
-    2  wrong usage, or it failed")]
+#[command(after_help = include_str!("help/log.txt"))]
 pub struct LogArgs {
     /// Go on printing what comes.
     #[arg(short, long)]
@@ -446,14 +336,7 @@ pub struct LogArgs {
 
 /// `hookctl init`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl init                            ~/.config/hookctl/config.toml\n  \
-    hookctl init --project                  .hookctl.toml at the project's root\n\n\
-Exit status:\n  \
-    0  written\n  \
-    1  refused: there is a file already, or an agent would replace it\n  \
-    2  wrong usage, or it failed")]
+#[command(after_help = include_str!("help/init.txt"))]
 pub struct InitArgs {
     /// Write the project's .hookctl.toml instead of the user's config.toml.
     #[arg(long)]
@@ -465,11 +348,7 @@ pub struct InitArgs {
 
 /// `hookctl completions`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl completions bash > ~/.local/share/bash-completion/completions/hookctl\n  \
-    hookctl completions zsh > ~/.zfunc/_hookctl\n  \
-    hookctl completions fish > ~/.config/fish/completions/hookctl.fish")]
+#[command(after_help = include_str!("help/completions.txt"))]
 pub struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum, value_name = "SHELL")]

@@ -8,11 +8,7 @@ use super::ServerArgs;
 
 /// `hookctl hook`: for its help only, the hook path reads its arguments by hand.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Reads one JSON object on stdin and prints one, or nothing: silence means no objection.\n\n\
-Exit status:\n  \
-    0  answered (or silent)\n  \
-    2  blocked, the reason on stderr (the last resort)")]
+#[command(after_help = include_str!("../help/hook.txt"))]
 pub struct HookArgs {
     /// The agent, where its payload does not tell.
     #[arg(long, value_name = "NAME", default_value = "claude")]
@@ -33,19 +29,7 @@ pub struct HookArgs {
 
 /// `hookctl claude-hook`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl claude-hook --enable                every event goes to agent-hooks' listener\n  \
-    hookctl claude-hook --enable --port 3050    which listens there\n  \
-    hookctl claude-hook --status --json\n  \
-    hookctl claude-hook --disable\n  \
-    hookctl claude-hook < event.json            what the agent runs: hands the event on, says nothing\n\n\
-The same as the server `dialect = \"bridge\"` in the config, without the guard. cline-hook, gemini-hook,\n\
-opencode-hook and droid-hook hand events on as well; this version does not write these agents' settings.\n\n\
-Exit status:\n  \
-    0  done, or already so; enabled; as a hook, whatever happens\n  \
-    1  refused; --status: not enabled\n  \
-    2  wrong usage, an agent whose settings it cannot write, or the file cannot be edited")]
+#[command(after_help = include_str!("../help/bridge.txt"))]
 pub struct BridgeArgs {
     /// Write the hook into the agent's settings of this user.
     #[arg(long, conflicts_with_all = ["disable", "status"])]

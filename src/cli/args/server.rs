@@ -56,15 +56,7 @@ pub struct FlushArgs {
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,
-    after_help = "\
-Examples:\n  \
-    hookctl memory                          what humans at servers said for a session\n  \
-    hookctl memory --json | jq -r '.[].pattern'\n  \
-    hookctl memory clear                    they are asked again\n\n\
-Only an answer of such a server adds to it. What the server itself remembers stays there.\n\n\
-Exit status:\n  \
-    0  printed, or cleared\n  \
-    2  wrong usage, or it failed"
+    after_help = include_str!("../help/memory.txt")
 )]
 pub struct MemoryArgs {
     /// What to do; none = list.
@@ -89,16 +81,7 @@ pub enum MemoryCommand {
 
 /// `hookctl ping`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:\n  \
-    hookctl ping approvals    sends a test event to each url of [remote.approvals]\n  \
-    hookctl ping --server-url http://localhost:8080/hook\n\n\
-For the server called `server`, options go before HOOKCTL_SERVER_URL, HOOKCTL_TIMEOUT_MS, ...\n\
-and these before server.json. No event that an agent sends ever looks at the variables.\n\n\
-Exit status:\n  \
-    0  each answered as its protocol wants\n  \
-    1  one did not\n  \
-    2  wrong usage, or no such server")]
+#[command(after_help = include_str!("../help/ping.txt"))]
 pub struct PingArgs {
     /// The server's name in the config.
     #[arg(value_name = "NAME", default_value = "server")]
