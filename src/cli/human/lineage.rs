@@ -8,70 +8,11 @@ use crate::env;
 /// How many processes are looked at.
 const MOST: usize = 512;
 
-/// Directories of packages that are agents: these names follow each other in a path.
-const PACKAGES: &[&[&str]] = &[
-    &["@anthropic-ai", "claude-code"],
-    &["@anthropic-ai", "claude-agent-sdk"],
-    &["@augmentcode", "auggie"],
-    &["@github", "copilot"],
-    &["@github", "copilot-cli"],
-    &["@google", "gemini-cli"],
-    &["@kilocode", "cli"],
-    &["@openai", "codex"],
-    &["@qwen-code", "qwen-code"],
-    &["@sourcegraph", "amp"],
-    &["claude", "versions"],
-    &["claude_agent_sdk", "_bundled"],
-    &["cursor-agent", "versions"],
-    &["node_modules", "cline"],
-    &["node_modules", "codebuff"],
-    &["node_modules", "opencode-ai"],
-];
+/// Directories of packages that are agents, a line each: these names follow each other in a path.
+const PACKAGES: &str = include_str!("packages.txt");
 
-/// Where terminals and logins of humans come from.
-const TERMINALS: &[&str] = &[
-    "agetty",
-    "alacritty",
-    "code",
-    "codium",
-    "contour",
-    "dropbear",
-    "foot",
-    "getty",
-    "ghostty",
-    "gnome-terminal-",
-    "gnome-terminal-server",
-    "iTerm2",
-    "iTermServer",
-    "idea",
-    "init-login",
-    "kgx",
-    "kitty",
-    "konsole",
-    "login",
-    "lxterminal",
-    "mate-terminal",
-    "mosh-server",
-    "ptyxis",
-    "ptyxis-agent",
-    "rio",
-    "rxvt",
-    "sshd",
-    "sshd-session",
-    "st",
-    "Terminal",
-    "terminator",
-    "tilix",
-    "urxvt",
-    "warp-terminal",
-    "wezterm",
-    "wezterm-gui",
-    "WindowsTerminal",
-    "xfce4-terminal",
-    "xterm",
-    "yakuake",
-    "zed-editor",
-];
+/// Where terminals and logins of humans come from: the name of a program a line.
+const TERMINALS: &str = include_str!("terminals.txt");
 
 /// Where the walk ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,12 +58,12 @@ impl Lineage {
                     return Lineage { agent: Some(agent), origin };
                 }
                 if origin != Origin::Human {
-                    origin = match is_any(&process.names, TERMINALS) {
-                        Some(_) => Origin::Human,
-                        None if at == 0 => {
+                    origin = match is_terminal(&process.names) {
+                        true => Origin::Human,
+                        false if at == 0 => {
                             Origin::Unknown(format!("they end at {}", named(&process)))
                         }
-                        None => origin,
+                        false => origin,
                     };
                 }
                 next = Some(process.parent);
@@ -160,15 +101,12 @@ fn is_agent(names: &[String]) -> Option<String> {
     })
 }
 
-/// The name of the list that one of these is.
-fn is_any(names: &[String], list: &[&'static str]) -> Option<&'static str> {
-    let of = |name: &String| {
-        let stem = stem(name);
-        list.iter().copied().find(|known| {
-            stem.eq_ignore_ascii_case(known) || is_built_for(&stem.to_ascii_lowercase(), known)
-        })
+/// Is one of these the name of a terminal or a login?
+fn is_terminal(names: &[String]) -> bool {
+    let is = |name: &str, known: &str| {
+        name.eq_ignore_ascii_case(known) || is_built_for(&name.to_ascii_lowercase(), known)
     };
-    names.iter().find_map(of)
+    names.iter().any(|name| TERMINALS.lines().any(|known| is(stem(name), known)))
 }
 
 /// The name without its directory, a login shell's dash and the ends of programs and scripts.
@@ -212,8 +150,8 @@ fn script_of(process: &Process) -> Option<String> {
 }
 
 fn is_package(path: &str) -> bool {
-    let parts: Vec<&str> = path.split(['/', '\\']).collect();
-    PACKAGES.iter().any(|package| parts.windows(package.len()).any(|window| window == *package))
+    let path = format!("/{}/", path.replace('\\', "/"));
+    PACKAGES.lines().any(|package| path.contains(&format!("/{package}/")))
 }
 
 #[cfg(test)]
