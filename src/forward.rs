@@ -86,7 +86,7 @@ pub fn main(agent: &'static str, args: impl IntoIterator<Item = OsString>) -> u8
     let options = Options::parse(args);
     let input = stdin::read(start + PATIENCE, LARGEST);
     let Ok(paths) = Paths::find(options.config, options.state) else { return 0 };
-    if let Err(why) = told::forward(agent, options.flags, &input, &paths) {
+    if let Err(why) = told::forward(agent, options.flags, input, &paths) {
         let line = journal::Line {
             decision: "failed".into(),
             notes: vec![why],

@@ -35,6 +35,14 @@ pub struct Asked {
     pub outcome: Result<String, String>,
 }
 
+impl Asked {
+    /// There is no answer: nobody was asked.
+    fn not(remote: &Remote, request: &Request, why: String) -> Asked {
+        let endpoint = first(remote, request.event.kind, false);
+        Asked { endpoint, attempts: 0, ms: 0, question: None, outcome: Err(why) }
+    }
+}
+
 /// A server that is being asked.
 pub struct Asking<'a> {
     /// Which one.
@@ -65,11 +73,9 @@ impl Asking<'_> {
         let came = self.answer.recv_timeout(left);
         secret::wait_for_commands();
         let failed = |attempts, why: &str| Asked {
-            endpoint: first(self.remote, self.request.event.kind, false),
             attempts,
             ms: self.start.elapsed().as_millis() as u64,
-            question: None,
-            outcome: Err(why.into()),
+            ..Asked::not(self.remote, &self.request, why.into())
         };
         came.unwrap_or_else(|error| match error {
             RecvTimeoutError::Timeout => failed(1, "its time is up"),
@@ -106,14 +112,7 @@ fn ask_one(request: &Request, remote: &Remote, paths: &Paths, limit: Instant) ->
         breaker::State::Probe => true,
         breaker::State::Open(why) if is_asked_at_once(remote, &why) => false,
         breaker::State::Open(why) => {
-            let outcome = Err(format!("it has been down: {why}"));
-            let asked = Asked {
-                endpoint: first(remote, request.event.kind, false),
-                attempts: 0,
-                ms: 0,
-                question: None,
-                outcome,
-            };
+            let asked = Asked::not(remote, request, format!("it has been down: {why}"));
             claim.done(&serde_json::to_vec(&asked).unwrap_or_default());
             return asked;
         }

@@ -10,22 +10,23 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::breaker::{Breaker, State};
 use super::bridge::Flags;
 use super::spool::{Message, Spool};
-use super::transport::{Call, Failure};
+use super::told::bare;
+use super::transport::{Call, Failure, Said};
 use super::{bridge, first, read};
 use crate::agent;
 use crate::config::Config;
 use crate::dialect::Request;
 use crate::dialect::bridge::known;
-use crate::event::{Event, Kind};
+use crate::event::Event;
 use crate::journal;
 use crate::paths::Paths;
 use crate::rule::Layer;
-use crate::rule::file::Remote;
+use crate::rule::file::{JournalConfig, Remote};
 
 /// How long a human's sender waits for one that is at work already.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -205,44 +206,26 @@ impl<'a> Run<'a> {
 
     /// Ok = it is done with: delivered, or dropped.
     fn send(&mut self, message: &Message) -> Result<(), String> {
-        let config = self
-            .configs
-            .entry(message.root.clone())
-            .or_insert_with(|| Config::load(self.paths, Path::new(&message.root), None));
-        // Neither a server of somebody else's with the same name, nor one that is to get less now.
-        let meant = |(layer, remote): &(Layer, &Remote)| {
-            remote.name == message.remote
-                && layer.is_project() == message.project
-                && remote.send as u8 <= message.send
-        };
-        let own = message.bridge.as_ref().map(|flags| flags.remote(&message.agent));
-        let named = || config.remotes().find(meant).map(|(_, remote)| remote);
-        let Some(remote) = own.as_ref().or_else(named) else {
-            let (name, dir) = (&message.remote, self.spool.dir().display());
-            let gone = || format!("there is no [remote.{name}]; to give them up, delete {dir}");
-            return Err(config.broken.first().map_or_else(gone, |(_, why)| why.clone()));
+        let (remote, journal) = self.remote(message)?;
+        let request = request(message, &remote, self.paths);
+        let note = |notes: &str, one: Option<journal::Remote>| {
+            let line = journal::Line {
+                event: message.event.clone(),
+                decision: "failed".into(),
+                remotes: one.into_iter().collect(),
+                notes: vec![format!("message {} to {}: {notes}", message.id, remote.name)],
+                ..journal::Line::new("hookctl")
+            };
+            journal::append(&self.paths.journal(), &journal, line);
         };
         if remote.dialect.facts().keeps_files {
-            let request = request(message, remote, self.paths);
-            return match bridge::deliver(message, &request, remote, self.paths, self.human) {
-                Ok(sent) => {
-                    self.report.sent += usize::from(sent);
-                    self.report.filed += usize::from(!sent);
-                    Ok(())
-                }
-                Err(why) => {
-                    let line = journal::Line {
-                        event: message.event.clone(),
-                        decision: "failed".into(),
-                        notes: vec![format!("message {} to {}: {why}", message.id, remote.name)],
-                        ..journal::Line::new("hookctl")
-                    };
-                    journal::append(&self.paths.journal(), &config.journal, line);
-                    Err(why)
-                }
-            };
+            let came = bridge::deliver(message, &request, &remote, self.paths, self.human);
+            let sent = came.inspect_err(|why| note(why, None))?;
+            self.report.sent += usize::from(sent);
+            self.report.filed += usize::from(!sent);
+            return Ok(());
         }
-        let breaker = Breaker::told(&self.paths.state, remote);
+        let breaker = Breaker::told(&self.paths.state, &remote);
         if !self.looked && !self.human {
             match breaker.look() {
                 State::Closed => {}
@@ -251,37 +234,22 @@ impl<'a> Run<'a> {
             }
         }
         self.looked = true;
-        let live = remote.dialect.facts().is_live;
-        let request = request(message, remote, self.paths);
-        let limit = if live { Instant::now() + LIVE } else { request.deadline };
-        let retries = if self.probe || live { 0 } else { remote.retries };
-        let body = Some(message.body.as_bytes());
-        let call = Call { request: &request, remote, retries, limit, told: body };
         let start = Instant::now();
-        let (mut attempts, mut endpoint) = (0, first(remote, request.event.kind, true));
-        let age = Duration::from_millis(super::breaker::now().abs_diff(message.time));
-        let outcome = match live && age > STALE {
-            true => Err(Failure::new("it is too old by now", false, false)),
-            false => call.run(&mut attempts, &mut endpoint),
-        };
+        let (mut attempts, mut endpoint) = (0, first(&remote, request.event.kind, true));
+        let outcome = self.tell(message, &request, &remote, &mut attempts, &mut endpoint);
         let note = |outcome: &str, cause: &str| {
-            let line = journal::Line {
-                event: message.event.clone(),
-                decision: "failed".into(),
-                remotes: vec![journal::Remote {
-                    name: remote.name.clone(),
-                    endpoint: endpoint.clone(),
-                    attempts,
-                    ms: start.elapsed().as_millis() as u64,
-                    outcome: outcome.into(),
-                    cause: cause.into(),
-                    ..journal::Remote::default()
-                }],
-                notes: vec![format!("message {} to {}: {cause}", message.id, remote.name)],
-                ..journal::Line::new("hookctl")
+            let one = journal::Remote {
+                name: remote.name.clone(),
+                endpoint: endpoint.clone(),
+                attempts,
+                ms: start.elapsed().as_millis() as u64,
+                outcome: outcome.into(),
+                cause: cause.into(),
+                ..journal::Remote::default()
             };
-            journal::append(&self.paths.journal(), &config.journal, line);
+            note(cause, Some(one));
         };
+        let live = remote.dialect.facts().is_live;
         match outcome {
             Ok(answer) => {
                 if self.report.sent == 0 {
@@ -291,19 +259,14 @@ impl<'a> Run<'a> {
                 self.report.sent += 1;
                 // Whatever it says, it has it.
                 if !remote.dialect.facts().decides
-                    && let Ok(reply) = read(remote, &request, &answer.body)
+                    && let Ok(reply) = read(&remote, &request, &answer.body)
                 {
                     reply.notes.iter().for_each(|said| note("answered", said));
                 }
                 Ok(())
             }
-            Err(Failure { cause, refused: true, .. }) => {
-                note("dropped", &cause);
-                self.report.dropped.push(cause);
-                Ok(())
-            }
-            Err(failure) if live => {
-                if failure.down {
+            Err(failure) if failure.refused || live => {
+                if failure.down && !failure.refused {
                     breaker.open(&failure.cause);
                 }
                 note("dropped", &failure.cause);
@@ -315,6 +278,48 @@ impl<'a> Run<'a> {
                 Err(failure.cause)
             }
         }
+    }
+
+    /// The server of a message as its files say it today, and the settings of the journal there.
+    fn remote(&mut self, message: &Message) -> Result<(Remote, JournalConfig), String> {
+        let config = self
+            .configs
+            .entry(message.root.clone())
+            .or_insert_with(|| Config::load(self.paths, Path::new(&message.root), None));
+        // Neither a server of somebody else's with the same name, nor one that is to get less now.
+        let meant = |(layer, remote): &(Layer, &Remote)| {
+            remote.name == message.remote
+                && layer.is_project() == message.project
+                && remote.send as u8 <= message.send
+        };
+        let own = message.bridge.as_ref().map(|flags| flags.remote(&message.agent));
+        let named = || config.remotes().find(meant).map(|(_, remote)| remote.clone());
+        let Some(remote) = own.or_else(named) else {
+            let (name, dir) = (&message.remote, self.spool.dir().display());
+            let gone = || format!("there is no [remote.{name}]; to give them up, delete {dir}");
+            return Err(config.broken.first().map_or_else(gone, |(_, why)| why.clone()));
+        };
+        Ok((remote, config.journal.clone()))
+    }
+
+    /// Takes it to a server that is told: what that says.
+    fn tell(
+        &self,
+        message: &Message,
+        request: &Request,
+        remote: &Remote,
+        attempts: &mut u32,
+        endpoint: &mut String,
+    ) -> Result<Said, Failure> {
+        let live = remote.dialect.facts().is_live;
+        let age = Duration::from_millis(super::breaker::now().abs_diff(message.time));
+        if live && age > STALE {
+            return Err(Failure::new("it is too old by now", false, false));
+        }
+        let limit = if live { Instant::now() + LIVE } else { request.deadline };
+        let retries = if self.probe || live { 0 } else { remote.retries };
+        let told = Some(message.body.as_bytes());
+        Call { request, remote, retries, limit, told }.run(attempts, endpoint)
     }
 }
 
@@ -331,16 +336,8 @@ fn remove(path: &Path) -> Result<(), String> {
 /// The request of an event that is long over: what is left of it is its message.
 fn request(message: &Message, remote: &Remote, paths: &Paths) -> Request {
     let whose = agent::by_id(&message.agent).unwrap_or(agent::usual()).id();
-    let event = Event {
-        agent: known(&message.agent).unwrap_or(whose),
-        kind: Kind::from_name(&message.event),
-        name: message.event.clone(),
-        tool: String::new(),
-        input: Value::Null,
-        cwd: message.root.clone(),
-        session: String::new(),
-        raw: Map::new(),
-    };
+    let event = bare(known(&message.agent).unwrap_or(whose), &message.event, Map::new());
+    let event = Event { cwd: message.root.clone(), ..event };
     let deadline = Instant::now() + remote.deadline;
     let request = Request::new(event, Vec::new(), deadline, paths);
     Request { id: message.id.clone(), timestamp: message.time, ..request }

@@ -78,52 +78,52 @@ impl Told {
     /// Puts a message for each server into its spool and sees to it that they are sent; `line` notes
     /// what came of it.
     pub fn queue(self, line: &mut journal::Line) {
-        let named = self.request.event.call_id().is_some();
-        let window = Duration::from_millis(if named { 5_000 } else { 700 });
         let mut send = false;
-        let event = &self.request.event.name;
         for (layer, remote) in &self.remotes {
-            let state = &self.paths.state;
-            let down =
-                || Breaker::told(state, remote).pauses() || Breaker::of(state, remote).pauses();
-            // Later is too late.
-            if remote.dialect.facts().is_live && down() {
-                continue;
-            }
-            let bytes = self.unread.as_ref().map_or(&self.request.bytes, |input| &input.bytes);
-            let key = key(event, bytes, &format!("tell {remote:?}"));
-            let claim = once::claim(&self.paths.notes(), &key, window, Instant::now() + SECOND);
-            if matches!(claim, Claim::Done(_)) {
-                continue;
-            }
-            let mut spool = Spool::of(&self.paths.spool(), *layer, &remote.name, &self.root);
-            let bridge = remote.dialect.facts().keeps_files;
-            if bridge {
-                spool = spool.for_events();
-            }
-            let cause = match spool.put(&self.message(*layer, remote)) {
-                Ok(0) => String::new(),
-                Ok(gone) => full(gone),
-                Err(why) => format!("not told: {why}"),
-            };
-            let outcome = if cause.starts_with("not") { "failed" } else { "queued" };
-            // While it is down or somebody sends already, nobody need start. What a bridge does not take
-            // has its own file to go to.
-            let pauses = || !bridge && down();
-            let due = || !pauses() && spool.is_idle();
-            send |= outcome == "queued" && due();
-            line.remotes.push(journal::Remote {
-                name: remote.name.clone(),
-                endpoint: first(remote, self.request.event.kind, true),
-                outcome: outcome.into(),
-                cause,
-                ..journal::Remote::default()
-            });
-            claim.done(b"told");
+            send |= self.put(*layer, remote, line);
         }
         if send && let Err(error) = sender::start(&self.paths) {
             line.notes.push(no_sender(&error));
         }
+    }
+
+    /// Puts the message for one server into its spool: is a sender to be started?
+    fn put(&self, layer: Layer, remote: &Remote, line: &mut journal::Line) -> bool {
+        let event = &self.request.event;
+        let (state, facts) = (&self.paths.state, remote.dialect.facts());
+        let down = || Breaker::told(state, remote).pauses() || Breaker::of(state, remote).pauses();
+        // Later is too late.
+        if facts.is_live && down() {
+            return false;
+        }
+        let bytes = self.unread.as_ref().map_or(&self.request.bytes, |input| &input.bytes);
+        let key = key(&event.name, bytes, &format!("tell {remote:?}"));
+        let window = Duration::from_millis(if event.call_id().is_some() { 5_000 } else { 700 });
+        let claim = once::claim(&self.paths.notes(), &key, window, Instant::now() + SECOND);
+        if matches!(claim, Claim::Done(_)) {
+            return false;
+        }
+        let mut spool = Spool::of(&self.paths.spool(), layer, &remote.name, &self.root);
+        if facts.keeps_files {
+            spool = spool.for_events();
+        }
+        let (outcome, cause) = match spool.put(&self.message(layer, remote)) {
+            Ok(0) => ("queued", String::new()),
+            Ok(gone) => ("queued", full(gone)),
+            Err(why) => ("failed", format!("not told: {why}")),
+        };
+        line.remotes.push(journal::Remote {
+            name: remote.name.clone(),
+            endpoint: first(remote, event.kind, true),
+            outcome: outcome.into(),
+            cause,
+            ..journal::Remote::default()
+        });
+        // While it is down or somebody sends already, nobody need start. What a bridge does not take
+        // has its own file to go to.
+        let send = outcome == "queued" && (facts.keeps_files || !down()) && spool.is_idle();
+        claim.done(b"told");
+        send
     }
 
     fn message(&self, layer: Layer, remote: &Remote) -> Message {
@@ -154,37 +154,24 @@ impl Told {
 pub fn forward(
     agent: &'static str,
     flags: Flags,
-    input: &Input,
+    input: Input,
     paths: &Paths,
 ) -> Result<(), String> {
     let remote = flags.remote(agent);
-    let object = payload::parse(&input.bytes).ok().filter(|_| fault(input).is_none());
+    let object = payload::parse(&input.bytes).ok().filter(|_| fault(&input).is_none());
     let name = object.as_ref().and_then(|object| object.get("hook_event_name")?.as_str());
     let name = name.unwrap_or_default().to_string();
-    let is_event = object.is_some();
+    let (bytes, unread) = match object {
+        Some(_) => (input.bytes, None),
+        None => (Vec::new(), Some(input)),
+    };
     let event = bare(agent, &name, object.unwrap_or_default());
     let root = paths::project_root(&std::env::current_dir().unwrap_or_default(), &paths.home);
-    let mut request = Request::new(event, Vec::new(), Instant::now(), paths);
-    let (body, fault) = if is_event {
-        request.bytes.clone_from(&input.bytes);
-        (body(&request, &remote), None)
-    } else {
-        unread(input, &remote)
-    };
-    let message = Message {
-        id: request.id,
-        time: request.timestamp,
-        remote: remote.name.clone(),
-        root: root.to_string_lossy().into_owned(),
-        event: name,
-        agent: agent.into(),
-        body,
-        fault,
-        bridge: Some(flags.clone()),
-        ..Message::default()
-    };
     let spool = Spool::of(&paths.spool(), Layer::User, &remote.name, &root);
     let spool = spool.apart(&format!("{flags:?}")).for_events();
+    let request = Request::new(event, bytes, Instant::now(), paths);
+    let told = Told { unread, ..Told::new(request, Vec::new(), root, paths.clone()) };
+    let message = Message { bridge: Some(flags.clone()), ..told.message(Layer::User, &remote) };
     let gone = match spool.put(&message) {
         Ok(gone) => gone,
         Err(why) => {
@@ -212,7 +199,7 @@ fn body(request: &Request, remote: &Remote) -> String {
 }
 
 /// An event of which only the agent is known, and its name if there is one.
-fn bare(agent: &'static str, name: &str, raw: Map<String, Value>) -> Event {
+pub(super) fn bare(agent: &'static str, name: &str, raw: Map<String, Value>) -> Event {
     Event {
         agent,
         kind: Kind::from_name(name),

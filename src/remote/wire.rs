@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 #[cfg(unix)]
-use std::os::unix::net::UnixStream;
+use std::os::{fd::OwnedFd, unix::net::UnixStream};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -48,11 +48,11 @@ impl<In: Transport> Connector<In> for Dial {
         let limit = self.connect.map(|limit| Instant::now() + limit);
         let until = limit.map_or(self.until, |limit| limit.min(self.until));
         let stream = match &self.socket {
-            Some(path) => unix(path, until)?,
+            Some(path) => unix(path, until, self.own)?,
             None => tcp(&details.addrs, until)?,
         };
-        if self.own {
-            stream.is_ours()?;
+        if self.own && self.socket.is_none() {
+            peer::tcp(&stream)?;
         }
         let config = details.config;
         let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
@@ -67,7 +67,7 @@ fn left(until: Instant) -> Result<Duration, Error> {
     if left.is_zero() { Err(Error::Timeout(Timeout::Global)) } else { Ok(left) }
 }
 
-fn tcp(addrs: &[SocketAddr], until: Instant) -> Result<Stream, Error> {
+fn tcp(addrs: &[SocketAddr], until: Instant) -> Result<TcpStream, Error> {
     let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (at, addr) in addrs.iter().enumerate() {
         // Half of the time that is left; the last has all of it.
@@ -76,7 +76,7 @@ fn tcp(addrs: &[SocketAddr], until: Instant) -> Result<Stream, Error> {
         match TcpStream::connect_timeout(addr, share.max(Duration::from_millis(1))) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
-                return Ok(Stream::Tcp(stream));
+                return Ok(stream);
             }
             // A refusal says more than an address that this machine cannot reach.
             Err(_) if failed.kind() == io::ErrorKind::ConnectionRefused => {}
@@ -86,8 +86,10 @@ fn tcp(addrs: &[SocketAddr], until: Instant) -> Result<Stream, Error> {
     Err(in_time(failed))
 }
 
+/// The Unix socket, of the user or root where it must be their `own`. Once it is open, it is a stream like any other to
+/// the system.
 #[cfg(unix)]
-fn unix(path: &std::path::Path, until: Instant) -> Result<Stream, Error> {
+fn unix(path: &std::path::Path, until: Instant, own: bool) -> Result<TcpStream, Error> {
     use std::sync::mpsc;
     let (sender, receiver) = mpsc::channel();
     let socket = path.to_path_buf();
@@ -96,7 +98,12 @@ fn unix(path: &std::path::Path, until: Instant) -> Result<Stream, Error> {
         let _ = sender.send(UnixStream::connect(socket));
     })?;
     match receiver.recv_timeout(left(until)?) {
-        Ok(Ok(stream)) => Ok(Stream::Unix(stream)),
+        Ok(Ok(stream)) => {
+            if own {
+                peer::unix(&stream)?;
+            }
+            Ok(OwnedFd::from(stream).into())
+        }
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Err(error.into()),
         Ok(Err(error)) => {
             let why = format!("{}: {error}", path.display());
@@ -107,7 +114,7 @@ fn unix(path: &std::path::Path, until: Instant) -> Result<Stream, Error> {
 }
 
 #[cfg(not(unix))]
-fn unix(path: &std::path::Path, _: Instant) -> Result<Stream, Error> {
+fn unix(path: &std::path::Path, _: Instant, _: bool) -> Result<TcpStream, Error> {
     let why = format!("{}: there are no Unix sockets here", path.display());
     Err(io::Error::new(io::ErrorKind::HostUnreachable, why).into())
 }
@@ -121,50 +128,6 @@ fn in_time(error: io::Error) -> Error {
             Error::Io(io::ErrorKind::BrokenPipe.into())
         }
         _ => Error::Io(error),
-    }
-}
-
-enum Stream {
-    Tcp(TcpStream),
-    #[cfg(unix)]
-    Unix(UnixStream),
-}
-
-impl Stream {
-    fn is_ours(&self) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => peer::tcp(stream),
-            #[cfg(unix)]
-            Stream::Unix(stream) => peer::unix(stream),
-        }
-    }
-
-    fn read(&mut self, into: &mut [u8], left: Duration) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => {
-                settable(stream.set_read_timeout(Some(left)))?;
-                stream.read(into)
-            }
-            #[cfg(unix)]
-            Stream::Unix(stream) => {
-                settable(stream.set_read_timeout(Some(left)))?;
-                stream.read(into)
-            }
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8], left: Duration) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => {
-                settable(stream.set_write_timeout(Some(left)))?;
-                stream.write(bytes)
-            }
-            #[cfg(unix)]
-            Stream::Unix(stream) => {
-                settable(stream.set_write_timeout(Some(left)))?;
-                stream.write(bytes)
-            }
-        }
     }
 }
 
@@ -195,7 +158,7 @@ impl Sent {
 
 /// An open connection.
 pub struct Wire {
-    stream: Stream,
+    stream: TcpStream,
     buffers: LazyBuffers,
     until: Instant,
     sent: Arc<Sent>,
@@ -217,7 +180,8 @@ impl Transport for Wire {
         self.sent.now();
         while done < amount {
             let left = left(self.until)?;
-            match self.stream.write(&self.buffers.output()[done..amount], left) {
+            settable(self.stream.set_write_timeout(Some(left)))?;
+            match self.stream.write(&self.buffers.output()[done..amount]) {
                 Ok(0) => return Err(Error::Io(io::ErrorKind::BrokenPipe.into())),
                 Ok(len) => done += len,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -230,7 +194,8 @@ impl Transport for Wire {
     fn await_input(&mut self, _: NextTimeout) -> Result<bool, Error> {
         loop {
             let left = left(self.until)?;
-            match self.stream.read(self.buffers.input_append_buf(), left) {
+            settable(self.stream.set_read_timeout(Some(left)))?;
+            match self.stream.read(self.buffers.input_append_buf()) {
                 Ok(len) => {
                     self.buffers.input_appended(len);
                     return Ok(len > 0);
