@@ -71,6 +71,10 @@ impl Error {
     pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Error {
         Error::Io { doing, path: path.to_path_buf(), source }
     }
+
+    fn refused(target: &Target, text: &str, fault: Fault) -> Error {
+        Error::Refused { file: target.named.clone(), text: text.to_string(), fault }
+    }
 }
 
 /// A change in a few words.
@@ -170,27 +174,14 @@ pub fn replace(
         let old = records.files.get(&key);
         let base = before.unwrap_or("{}\n");
         let doc = document(target, base)?;
-        let refused = |fault| Error::Refused {
-            file: target.named.clone(),
-            text: doc.body().to_string(),
-            fault,
-        };
-
+        let refused = |fault| Error::refused(target, doc.body(), fault);
         // How the file would be without us: as noted where nobody else wrote since.
         let untouched = old.filter(|old| {
             before.is_some_and(|text| file::hash(text.as_bytes()) == old.written_sha256)
         });
         let original = match untouched.and_then(|old| old.intact_original()) {
             Some(text) => text.map(String::from),
-            None => match before {
-                Some(text) => {
-                    let mut bare = doc.clone();
-                    // As it was: what is gone by now may be there again in the end.
-                    let gone = undo(&mut bare, None, old, Back::All).map_err(refused)?;
-                    Some(if gone.is_empty() { text.into() } else { bare.text() })
-                }
-                None => None,
-            },
+            None => before.map(|text| without_us(text, &doc, old)).transpose().map_err(refused)?,
         };
         let bare = document(target, original.as_deref().unwrap_or("{}\n"))?;
         let mut created = old.map(|old| old.created.clone()).unwrap_or_default();
@@ -231,22 +222,16 @@ pub fn replace(
             )));
         }
 
-        let mut record = Record {
+        let record = Record {
             original_sha256: original.as_ref().map(|text| file::hash(text.as_bytes())),
             original,
             written_sha256: file::hash(after.as_deref().unwrap_or_default().as_bytes()),
-            directories: old.map(|old| old.directories.clone()).unwrap_or_default(),
+            directories: directories(target, old, records),
             created,
             taken,
             events,
             scope: scope.to_string(),
         };
-        // Of two files in a directory that we made, the last one to go takes it along.
-        let made = records.files.values().flat_map(|other| &other.directories);
-        record.directories.extend(made.filter(|dir| target.dir().starts_with(dir)).cloned());
-        record.directories.extend(missing_directories(target));
-        crate::order::sort(&mut record.directories);
-        record.directories.dedup();
         // Changed by others since and nothing for us to do: what was noted stays true.
         let stale = changes.is_empty() && untouched.is_none();
         let record = match old {
@@ -256,6 +241,26 @@ pub fn replace(
         records.files.insert(key, record);
         Ok((after, changes))
     })
+}
+
+/// How the text would be without us, and with what we took out.
+fn without_us(text: &str, doc: &Doc, old: Option<&Record>) -> Result<String, Fault> {
+    let mut bare = doc.clone();
+    // As it was: what is gone by now may be there again in the end.
+    let gone = undo(&mut bare, None, old, Back::All)?;
+    Ok(if gone.is_empty() { text.into() } else { bare.text() })
+}
+
+/// The directories that were or will be made for the file: of two files in one that we made, the last one to go
+/// takes it along.
+fn directories(target: &Target, old: Option<&Record>, records: &Records) -> Vec<String> {
+    let mut all = old.map(|old| old.directories.clone()).unwrap_or_default();
+    let made = records.files.values().flat_map(|other| &other.directories);
+    all.extend(made.filter(|dir| target.dir().starts_with(dir)).cloned());
+    all.extend(missing_directories(target));
+    crate::order::sort(&mut all);
+    all.dedup();
+    all
 }
 
 /// Takes our entries out, of that role if one is named: the original bytes where nobody else wrote since and
@@ -278,11 +283,7 @@ pub fn uninstall(
         let Some(text) = before else { return Ok((None, Vec::new())) };
         let mut doc = document(target, text)?;
         let roots = Roots::of(&paths.home, &target.named);
-        let refused = |doc: &Doc, fault| Error::Refused {
-            file: target.named.clone(),
-            text: doc.body().to_string(),
-            fault,
-        };
+        let refused = |doc: &Doc, fault| Error::refused(target, doc.body(), fault);
         let changes = undo(&mut doc, role, record.as_ref(), Back::There(&roots))
             .map_err(|fault| refused(&doc, fault))?;
         let ours = file::hash(text.as_bytes());
@@ -409,20 +410,14 @@ fn text(target: &Target) -> Result<Option<String>, Error> {
     let Some(bytes) = target.read()? else { return Ok(None) };
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
-        Error::Refused {
-            file: target.named.clone(),
-            text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
-            fault: Fault::new(good, "not valid UTF-8", "save the file as UTF-8"),
-        }
+        let fault = Fault::new(good, "not valid UTF-8", "save the file as UTF-8");
+        Error::refused(target, &String::from_utf8_lossy(error.as_bytes()), fault)
     })
 }
 
 fn document(target: &Target, text: &str) -> Result<Doc, Error> {
-    Doc::new(text).map_err(|fault| Error::Refused {
-        file: target.named.clone(),
-        text: text.trim_start_matches('\u{feff}').to_string(),
-        fault,
-    })
+    let body = text.trim_start_matches('\u{feff}');
+    Doc::new(text).map_err(|fault| Error::refused(target, body, fault))
 }
 
 /// The directories that will have to be made for the file, outermost first.

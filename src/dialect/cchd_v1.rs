@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Dialect, Facts, Reply, Request, Settings, answer, correlation, hooks_server};
+use super::{Dialect, Facts, Reply, Request, Settings, answer, hooks_server};
 use crate::event::Event;
 
 pub(super) struct CchdV1;
@@ -17,20 +17,17 @@ impl Dialect for CchdV1 {
 
     fn body(&self, request: &Request, _: &Settings) -> Vec<u8> {
         let event = &request.event;
-        let mut head = json!({
+        let head = json!({
             "type": event.name,
             "name": event.name,
             "timestamp": request.timestamp,
             "id": request.id,
             "session_id": event.session,
         });
-        if let Some(id) = correlation(event) {
-            head["correlation_id"] = id.into();
-        }
         let mut data = hooks_server::known(event);
         // Only where hookctl itself has something to say: that client never had.
         data.extend(request.note.json().map(|note| ("hookctl".to_string(), note)));
-        json!({ "version": "1.0", "event": head, "data": data }).to_string().into_bytes()
+        hooks_server::envelope(event, head, data)
     }
 
     fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {

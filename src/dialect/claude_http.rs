@@ -108,28 +108,13 @@ fn read_specific(
     if text(specific, "hookEventName")?.as_deref() != Some(event.name.as_str()) {
         return Err("its hookEventName is not this event's".into());
     }
-    let why = text(specific, "permissionDecisionReason")?;
-    let verb = match text(specific, "permissionDecision")?.as_deref() {
-        None => None,
-        Some("allow") => Some(Verb::Allow),
-        Some("deny") => Some(Verb::Deny),
-        Some("ask") => Some(Verb::Ask),
-        Some("defer") => Some(Verb::Defer),
-        Some(_) => return Err("an unknown permissionDecision".into()),
-    };
     let mut input = specific.get("updatedInput");
-    let mut told = verb.map(|verb| (verb, why));
+    let mut told = permission(specific)?;
     if let Some(decision) = specific.get("decision") {
         let Value::Object(decision) = decision else {
             return Err("a decision that is no object".into());
         };
-        let interrupt = flag(decision, "interrupt")? == Some(true);
-        let verb = match text(decision, "behavior")?.as_deref() {
-            Some("allow") => Verb::Allow,
-            Some("deny") if interrupt => Verb::Halt,
-            Some("deny") => Verb::Deny,
-            _ => return Err("an unknown behavior".into()),
-        };
+        let verb = behavior(decision)?;
         if event.kind != Kind::PermissionRequest {
             return Err("a `decision` that this event does not have".into());
         }
@@ -148,21 +133,8 @@ fn read_specific(
         reply.explicit = verb == Verb::Allow;
         reply.reason = why.unwrap_or_default();
     }
-    match input {
-        None => {}
-        Some(Value::Object(_)) if !event.kind.is_gate() => {
-            reply.notes.push(format!("{} has no input to change", event.name));
-        }
-        Some(patch @ Value::Object(_)) => {
-            // Whole, as the agent takes it, unless it was agreed otherwise.
-            let mut new = patch.clone();
-            if merged {
-                new = event.input.clone();
-                merge(&mut new, patch);
-            }
-            reply.input = new.as_object().filter(|_| new != event.input).cloned();
-        }
-        Some(_) => return Err("an updatedInput that is no object".into()),
+    if let Some(input) = input {
+        changed(input, event, merged, reply)?;
     }
     reply.context.extend(text(specific, "additionalContext")?);
     reply.response = specific
@@ -172,6 +144,48 @@ fn read_specific(
         .cloned();
     let others = specific.keys().filter(|key| !KNOWN.contains(&key.as_str()));
     reply.notes.extend(others.map(|key| format!("`{key}` is not handed on")));
+    Ok(())
+}
+
+/// `permissionDecision` with its reason.
+fn permission(specific: &Map<String, Value>) -> Result<Option<(Verb, Option<String>)>, String> {
+    let why = text(specific, "permissionDecisionReason")?;
+    let verb = match text(specific, "permissionDecision")?.as_deref() {
+        None => return Ok(None),
+        Some("allow") => Verb::Allow,
+        Some("deny") => Verb::Deny,
+        Some("ask") => Verb::Ask,
+        Some("defer") => Verb::Defer,
+        Some(_) => return Err("an unknown permissionDecision".into()),
+    };
+    Ok(Some((verb, why)))
+}
+
+/// What the decision on a dialog is.
+fn behavior(decision: &Map<String, Value>) -> Result<Verb, String> {
+    let interrupt = flag(decision, "interrupt")? == Some(true);
+    match text(decision, "behavior")?.as_deref() {
+        Some("allow") => Ok(Verb::Allow),
+        Some("deny") if interrupt => Ok(Verb::Halt),
+        Some("deny") => Ok(Verb::Deny),
+        _ => Err("an unknown behavior".into()),
+    }
+}
+
+/// The new input: whole, as the agent takes it, unless it was agreed otherwise.
+fn changed(input: &Value, event: &Event, merged: bool, reply: &mut Reply) -> Result<(), String> {
+    if !input.is_object() {
+        return Err("an updatedInput that is no object".into());
+    }
+    if !event.kind.is_gate() {
+        reply.notes.push(format!("{} has no input to change", event.name));
+        return Ok(());
+    }
+    let mut new = if merged { event.input.clone() } else { input.clone() };
+    if merged {
+        merge(&mut new, input);
+    }
+    reply.input = new.as_object().filter(|_| new != event.input).cloned();
     Ok(())
 }
 

@@ -28,28 +28,33 @@ impl Dialect for HooksServer {
 
     fn body(&self, request: &Request, own: &Settings) -> Vec<u8> {
         let (event, strict) = (&request.event, own.flag(&STRICT));
-        let mut head = json!({
+        let head = json!({
             "id": request.id,
             "type": event.name,
             "name": event.name,
             "timestamp": request.timestamp,
             "session_id": event.session,
         });
-        if let Some(id) = correlation(event) {
-            head["correlation_id"] = id.into();
-        }
         let mut data = data(event, strict);
         if let Some(note) = request.note.json()
             && (!strict || request.note == Note::Test)
         {
             data.insert("hookctl".into(), note);
         }
-        json!({ "version": "1.0", "event": head, "data": data }).to_string().into_bytes()
+        envelope(event, head, data)
     }
 
     fn read(&self, _: &Settings, event: &Event, body: &str) -> Result<Reply, String> {
         answer::read(event, body)
     }
+}
+
+/// The whole body: what is said of the event, and what it brings.
+pub(super) fn envelope(event: &Event, mut head: Value, data: Map<String, Value>) -> Vec<u8> {
+    if let Some(id) = correlation(event) {
+        head["correlation_id"] = id.into();
+    }
+    json!({ "version": "1.0", "event": head, "data": data }).to_string().into_bytes()
 }
 
 /// The fields that the protocol knows of an event of this kind.

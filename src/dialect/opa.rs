@@ -151,55 +151,29 @@ fn default_reason(decision: Decision) -> &'static str {
     }
 }
 
+/// What a key of an object decides, and its messages.
+type Said = (Decision, Vec<String>);
+
+/// The keys that are verbs, beside those that mean something by their absence.
+const VERBS: [(&str, Decision); 4] = [
+    ("allow", Decision::Allow),
+    ("halt", Decision::Halt),
+    ("ask", Decision::Ask),
+    ("modify", Decision::Modify),
+];
+
 /// An object: of all that its keys say, the strictest counts.
 fn of_object(map: &Map<String, Value>, event: &Event) -> Result<Reply, String> {
-    let mut said: Vec<(Decision, Vec<String>)> = Vec::new();
-    let mut bad: Option<String> = None;
-    let mut known = false;
-    let mut reply = match native_answer(map, event) {
-        Ok(reply) => reply,
-        Err(why) => {
-            bad = Some(why);
-            Reply::default()
-        }
+    let (mut reply, mut bad) = match native_answer(map, event) {
+        Ok(reply) => (reply, None),
+        Err(why) => (Reply::default(), Some(why)),
     };
-    let native = match reply.verb {
-        Some(Verb::Allow) => Some(Decision::Allow),
-        Some(Verb::Ask) => Some(Decision::Ask),
-        Some(Verb::Defer) => Some(Decision::Defer),
-        Some(Verb::Deny) => Some(Decision::Block),
-        Some(Verb::Halt) => Some(Decision::Halt),
-        None if reply.input.is_some() || reply.response.is_some() => Some(Decision::Modify),
-        None => None,
-    };
+    let native = decided(&reply);
+    let mut said: Vec<Said> = Vec::new();
     said.extend(native.map(|decision| (decision, vec![reply.reason.clone()])));
+    let mut known = false;
     for (key, value) in map {
-        let found = match key.as_str() {
-            "decision" => answer::decision(value).map(|decision| Some((decision, Vec::new()))),
-            "allow" if value.is_boolean() => {
-                answer::decision(value).map(|decision| Some((decision, Vec::new())))
-            }
-            "allow" => speaks(value, Decision::Allow),
-            // Nothing that is denied is no objection.
-            "deny" | "block" => speaks(value, Decision::Block)
-                .map(|found| found.or(Some((Decision::Allow, Vec::new())))),
-            "halt" => speaks(value, Decision::Halt),
-            "ask" => speaks(value, Decision::Ask),
-            "modify" => speaks(value, Decision::Modify),
-            "modified_data" | "updated_input" => {
-                Ok((!value.is_null()).then(|| (Decision::Modify, Vec::new())))
-            }
-            "context" | "add_context" => {
-                reply.context.extend(strings(value));
-                Ok(None)
-            }
-            "system_message" => {
-                reply.notice.extend(strings(value));
-                Ok(None)
-            }
-            "hookSpecificOutput" => Ok(None),
-            _ => continue,
-        };
+        let Some(found) = of_key(key, value, &mut reply) else { continue };
         known = true;
         match found {
             Ok(found) => said.extend(found),
@@ -222,22 +196,62 @@ fn of_object(map: &Map<String, Value>, event: &Event) -> Result<Reply, String> {
         (reply.input, reply.response) = (None, None);
     }
     reply.verb = Some(strictest.verb());
-    let messages = said.iter().filter(|(decision, _)| *decision == strictest);
-    let messages: Vec<&str> = messages
-        .flat_map(|(_, messages)| messages)
-        .map(String::as_str)
-        .filter(|text| !text.trim().is_empty())
-        .collect();
-    reply.reason = if messages.is_empty() { reason(map) } else { messages.join("; ") };
-    if reply.reason.trim().is_empty() {
-        reply.reason = default_reason(strictest).into();
-    }
+    reply.reason = why(map, &said, strictest);
     if strictest == Decision::Modify {
         change(map, event, &mut reply)?;
     } else if said.iter().any(|(decision, _)| *decision == Decision::Modify) {
         reply.notes.push("it also changes the call: dropped beside a stricter decision".into());
     }
     Ok(reply)
+}
+
+/// What a native answer decides.
+fn decided(reply: &Reply) -> Option<Decision> {
+    let changes = reply.input.is_some() || reply.response.is_some();
+    match reply.verb {
+        Some(Verb::Allow) => Some(Decision::Allow),
+        Some(Verb::Ask) => Some(Decision::Ask),
+        Some(Verb::Defer) => Some(Decision::Defer),
+        Some(Verb::Deny) => Some(Decision::Block),
+        Some(Verb::Halt) => Some(Decision::Halt),
+        None => changes.then_some(Decision::Modify),
+    }
+}
+
+/// What one key says; None where it is not known.
+fn of_key(key: &str, value: &Value, reply: &mut Reply) -> Option<Result<Option<Said>, String>> {
+    let plain = |decision| Some((decision, Vec::new()));
+    let mut told = |texts: fn(&mut Reply) -> &mut Vec<String>| {
+        texts(reply).extend(strings(value));
+        Ok(None)
+    };
+    Some(match key {
+        "decision" => answer::decision(value).map(plain),
+        "allow" if value.is_boolean() => answer::decision(value).map(plain),
+        // Nothing that is denied is no objection.
+        "deny" | "block" => {
+            speaks(value, Decision::Block).map(|found| found.or(plain(Decision::Allow)))
+        }
+        "modified_data" | "updated_input" => {
+            Ok(plain(Decision::Modify).filter(|_| !value.is_null()))
+        }
+        "context" | "add_context" => told(|reply| &mut reply.context),
+        "system_message" => told(|reply| &mut reply.notice),
+        "hookSpecificOutput" => Ok(None),
+        _ => {
+            let (_, decision) = VERBS.iter().find(|(verb, _)| *verb == key)?;
+            speaks(value, *decision)
+        }
+    })
+}
+
+/// The reason: the messages of that decision, else what stands beside it.
+fn why(map: &Map<String, Value>, said: &[Said], decision: Decision) -> String {
+    let messages = said.iter().filter(|(of, _)| *of == decision).flat_map(|(_, texts)| texts);
+    let messages: Vec<&str> =
+        messages.map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
+    let text = if messages.is_empty() { reason(map) } else { messages.join("; ") };
+    if text.trim().is_empty() { default_reason(decision).into() } else { text }
 }
 
 /// What a native `hookSpecificOutput` says.
