@@ -18,6 +18,9 @@ use crate::trust::Store;
 
 mod lint;
 
+/// The code of a file that could not be read.
+const UNREADABLE: &str = "unreadable";
+
 /// How bad a finding is, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,65 +53,66 @@ struct Finding {
 /// # Errors
 /// Where stdout cannot be written.
 pub fn run(context: &Context, args: &CheckArgs) -> Result<Exit> {
-    let mut findings = Vec::new();
-    let mut unreadable = false;
-    let sources = if args.files.is_empty() {
-        Config::load(&context.paths, &context.root, None).sources
-    } else {
-        let store = Store::load(&context.paths.trust());
-        let mut sources = Vec::new();
-        for file in &args.files {
-            let path = std::path::absolute(file)?;
-            match config::read(layer(context, &path), path.clone(), None) {
-                Some(mut source) => {
-                    source.trusted |= store.approves(&source.path, &source.text);
-                    sources.push(source);
-                }
-                None => {
-                    unreadable = true;
-                    findings.push(whole(path, "unreadable", "there is no such file".into(), None));
-                }
-            }
-        }
-        sources
-    };
+    let (sources, mut findings) = sources(context, &args.files)?;
     let world = lint::World::new(context, &sources);
     for source in &sources {
-        if let Some(why) = &source.refused {
-            // What cannot even be opened is no fault of its content.
-            let opens = files::open(&source.path, u64::MAX).is_ok();
-            unreadable |= !opens;
-            let code = if opens { "refused" } else { "unreadable" };
-            let hint = "until then every tool call is asked about".to_string();
-            let hint = (!source.layer.is_project()).then_some(hint);
-            findings.push(whole(source.path.clone(), code, why.clone(), hint));
-            continue;
-        }
-        let mut own: Vec<Finding> =
-            source.file.faults.iter().map(|fault| finding(context, source, fault, None)).collect();
-        if !source.is_settings() {
-            let base = source.path.parent().unwrap_or(Path::new("/"));
-            let tests = case::read(&source.text, base);
-            own.extend(tests.faults.iter().map(|fault| finding(context, source, fault, None)));
-        }
-        for (fault, severity) in lint::lint(source, &world) {
-            own.push(finding(context, source, &fault, Some(severity)));
-        }
-        crate::order::sort_by_key(&mut own, |finding| {
-            (finding.line, finding.column, finding.severity)
+        findings.extend(match &source.refused {
+            Some(why) => vec![refused(source, why)],
+            None => of_source(context, source, &world),
         });
-        findings.append(&mut own);
     }
-    if args.json {
-        print_json(&findings)?;
-    } else {
-        print(&show(context, &sources, &findings))?;
-    }
+    match args.json {
+        true => print_json(&findings)?,
+        false => print(&show(context, &sources, &findings))?,
+    };
     Ok(match findings.iter().any(|finding| finding.severity == Severity::Error) {
-        _ if unreadable => Exit::Failed,
+        _ if findings.iter().any(|finding| finding.code == UNREADABLE) => Exit::Failed,
         true => Exit::Found,
         false => Exit::Ok,
     })
+}
+
+/// The files that are named, or every layer's; and a finding for each that is not there.
+fn sources(context: &Context, files: &[PathBuf]) -> Result<(Vec<Source>, Vec<Finding>)> {
+    if files.is_empty() {
+        return Ok((Config::load(&context.paths, &context.root, None).sources, Vec::new()));
+    }
+    let store = Store::load(&context.paths.trust());
+    let (mut sources, mut findings) = (Vec::new(), Vec::new());
+    for file in files {
+        let path = std::path::absolute(file)?;
+        match config::read(layer(context, &path), path.clone(), None) {
+            Some(mut source) => {
+                source.trusted |= store.approves(&source.path, &source.text);
+                sources.push(source);
+            }
+            None => findings.push(whole(path, UNREADABLE, "there is no such file".into(), None)),
+        }
+    }
+    Ok((sources, findings))
+}
+
+/// A file that is refused as a whole.
+fn refused(source: &Source, why: &str) -> Finding {
+    // What cannot even be opened is no fault of its content.
+    let opens = files::open(&source.path, u64::MAX).is_ok();
+    let code = if opens { "refused" } else { UNREADABLE };
+    let hint = "until then every tool call is asked about".to_string();
+    let hint = (!source.layer.is_project()).then_some(hint);
+    whole(source.path.clone(), code, why.to_string(), hint)
+}
+
+/// What is found in a file that was read, in its order.
+fn of_source(context: &Context, source: &Source, world: &lint::World<'_>) -> Vec<Finding> {
+    let base = source.path.parent().unwrap_or(Path::new("/"));
+    let tests = (!source.is_settings()).then(|| case::read(&source.text, base).faults);
+    let faults = source.file.faults.iter().chain(tests.iter().flatten());
+    let mut own: Vec<Finding> = faults.map(|fault| finding(context, source, fault, None)).collect();
+    for (fault, severity) in lint::lint(source, world) {
+        own.push(finding(context, source, &fault, Some(severity)));
+    }
+    crate::order::sort_by_key(&mut own, |finding| (finding.line, finding.column, finding.severity));
+    own
 }
 
 /// The layer of a file that was named: by its name.

@@ -55,22 +55,8 @@ pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
             false => writeln!(out, "{}", shown(&text(context, &value))),
         }
     };
-    let shown = (|| -> Result<(), Stop> {
-        for path in rotated(&journal) {
-            // One that went meanwhile was rotated on: its lines come from the next name.
-            let Ok((file, _)) = files::open(&path, files::LONG) else { continue };
-            Tail::new(file).lines(&mut show, true)?;
-        }
-        let mut tail = open(&journal)?;
-        if let Some(tail) = &mut tail {
-            tail.lines(&mut show, !args.follow)?;
-        }
-        if args.follow {
-            follow(&journal, tail, &mut show)?;
-        }
-        Ok(())
-    })();
-    match shown {
+    let shown = lines(&journal, args.follow, &mut show);
+    match shown.and_then(|()| out.flush().map_err(Stop::Write)) {
         // The reader went away (`| head`).
         Err(Stop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => return Ok(Exit::Ok),
         Err(Stop::Write(error)) => return Err(error).context("cannot write to stdout"),
@@ -79,16 +65,29 @@ pub fn run(context: &Context, args: &LogArgs) -> Result<Exit> {
         }
         Ok(()) => {}
     }
-    if let Err(error) = out.flush()
-        && error.kind() != ErrorKind::BrokenPipe
-    {
-        return Err(error).context("cannot write to stdout");
-    }
     if found == 0 {
         complain(&format!("nothing found in {}", journal.display()));
         return Ok(Exit::Found);
     }
     Ok(Exit::Ok)
+}
+
+/// Shows the journal's lines, oldest first, and with `on` those that come.
+fn lines(
+    journal: &Path,
+    on: bool,
+    show: &mut impl FnMut(&str) -> io::Result<()>,
+) -> Result<(), Stop> {
+    for path in rotated(journal) {
+        // One that went meanwhile was rotated on: its lines come from the next name.
+        let Ok((file, _)) = files::open(&path, files::LONG) else { continue };
+        Tail::new(file).lines(show, true)?;
+    }
+    let mut tail = open(journal)?;
+    if let Some(tail) = &mut tail {
+        tail.lines(show, !on)?;
+    }
+    if on { follow(journal, tail, show) } else { Ok(()) }
 }
 
 /// What ended the printing.

@@ -11,7 +11,7 @@ use super::args::TrustArgs;
 use super::{
     Context, Exit, GREEN, YELLOW, complain, human, print, print_json, short, visible, write_private,
 };
-use crate::config;
+use crate::config::{self, Source};
 use crate::files;
 use crate::paths;
 use crate::rule::Layer;
@@ -32,31 +32,8 @@ pub fn run(context: &Context, args: &TrustArgs) -> Result<Exit> {
     if args.revoke {
         return revoke(context, &files);
     }
-    let mut sources = Vec::new();
-    for (layer, path) in files {
-        match config::read(layer, path, None) {
-            Some(source) if source.refused.is_some() => {
-                bail!("{}", source.refused.unwrap_or_default())
-            }
-            Some(source) => sources.push(source),
-            None => {}
-        }
-    }
-    if sources.is_empty() {
-        bail!(
-            "no {} here: go into the project, or name the file",
-            [paths::PROJECT_FILE, paths::LOCAL_FILE].join(" or ")
-        );
-    }
-    let mut broken = false;
-    for source in &sources {
-        let name = short(context, &source.path);
-        for fault in source.file.faults.iter().filter(|fault| fault.gravity == Gravity::Error) {
-            broken = true;
-            complain(&visible(&fault.report(&name, &source.text)));
-        }
-    }
-    if broken {
+    let sources = sources(files)?;
+    if !are_sound(context, &sources) {
         complain("refused: what is not sound cannot be trusted. Mend it, then `hookctl check`.");
         return Ok(Exit::Found);
     }
@@ -79,36 +56,73 @@ pub fn run(context: &Context, args: &TrustArgs) -> Result<Exit> {
             State::Changed | State::Unknown => {}
         }
         any = true;
-        let root = source.path.parent().unwrap_or(&context.root);
-        let since = format!("{:.0}", jiff::Timestamp::now());
-        // Before it is shown: what changes while a human reads is not approved.
-        let entry = trust::entry(root, &source.text, &source.file, since);
-        print(&show::show(context, source, &entry))?;
-        if !entry.leads_out.is_empty() {
-            let out: Vec<String> = entry.leads_out.iter().map(|path| visible(path)).collect();
-            complain(&format!(
-                "refused: what it runs or tells leads out of the project: {}",
-                out.join(", ")
-            ));
+        if !approve(context, source)? {
             return Ok(Exit::Found);
         }
-        let lost = format!(
-            "From now on {} runs and allows what stands above, without a question.",
-            source.path.display()
-        );
-        if !human::confirms(context, &lost, &words(root, &entry))? {
-            return Ok(Exit::Found);
-        }
-        let mut store = Store::load(&context.paths.trust());
-        store.files.insert(key(&source.path)?, entry);
-        save(context, &store)?;
-        let done = context.paint(GREEN, "Trusted");
-        print(&format!("{done} until it changes. Undo: `hookctl trust --revoke`.\n"))?;
     }
     if any {
         print("Running sessions see it at their next event.\n")?;
     }
     Ok(Exit::Ok)
+}
+
+/// Those of the files that are there.
+fn sources(files: Vec<(Layer, PathBuf)>) -> Result<Vec<Source>> {
+    let read = files.into_iter().filter_map(|(layer, path)| config::read(layer, path, None));
+    let sources: Vec<Source> = read.collect();
+    if let Some(why) = sources.iter().find_map(|source| source.refused.as_ref()) {
+        bail!("{why}");
+    }
+    if sources.is_empty() {
+        bail!(
+            "no {} here: go into the project, or name the file",
+            [paths::PROJECT_FILE, paths::LOCAL_FILE].join(" or ")
+        );
+    }
+    Ok(sources)
+}
+
+/// Has none of them a fault? Tells those that there are.
+fn are_sound(context: &Context, sources: &[Source]) -> bool {
+    let mut sound = true;
+    for source in sources {
+        let name = short(context, &source.path);
+        for fault in source.file.faults.iter().filter(|fault| fault.gravity == Gravity::Error) {
+            sound = false;
+            complain(&visible(&fault.report(&name, &source.text)));
+        }
+    }
+    sound
+}
+
+/// Shows a file, asks, and stores the approval: was it given?
+fn approve(context: &Context, source: &Source) -> Result<bool> {
+    let root = source.path.parent().unwrap_or(&context.root);
+    let since = format!("{:.0}", jiff::Timestamp::now());
+    // Before it is shown: what changes while a human reads is not approved.
+    let entry = trust::entry(root, &source.text, &source.file, since);
+    print(&show::show(context, source, &entry))?;
+    if !entry.leads_out.is_empty() {
+        let out: Vec<String> = entry.leads_out.iter().map(|path| visible(path)).collect();
+        complain(&format!(
+            "refused: what it runs or tells leads out of the project: {}",
+            out.join(", ")
+        ));
+        return Ok(false);
+    }
+    let lost = format!(
+        "From now on {} runs and allows what stands above, without a question.",
+        source.path.display()
+    );
+    if !human::confirms(context, &lost, &words(root, &entry))? {
+        return Ok(false);
+    }
+    let mut store = Store::load(&context.paths.trust());
+    store.files.insert(key(&source.path)?, entry);
+    save(context, &store)?;
+    let done = context.paint(GREEN, "Trusted");
+    print(&format!("{done} until it changes. Undo: `hookctl trust --revoke`.\n"))?;
+    Ok(true)
 }
 
 /// The project's files that are meant, whether they exist or not.

@@ -11,6 +11,7 @@ use super::install::{by_program, diff, left_out, refuse, removed};
 use super::others::noted_elsewhere;
 use super::{Context, Exit, complain, human, print, scope, visible};
 use crate::settings::beside::Place;
+use crate::settings::file::Target;
 use crate::settings::program::Roots;
 use crate::settings::record::Records;
 use crate::settings::{self, Error, Mode};
@@ -49,93 +50,28 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
         return Ok(Exit::Found);
     }
     let mut text = String::new();
-    let mut failed = false;
-    let mut found = false;
+    let (mut failed, mut found) = (false, false);
     for place in &places {
         if let Some(why) = noted_elsewhere(context, place) {
             complain(&format!("error: {why}"));
             failed = true;
             continue;
         }
-        let read = settings::read(&place.file).ok().flatten();
-        let bridges = read.map_or(0, |read| read.survey.bridge.len());
-        let outcome = match settings::uninstall(&context.paths, &place.file, None, mode) {
-            Ok(outcome) => outcome,
+        match take_out(context, args, place, mode, &mut text) {
+            Ok(any) => found |= any,
             Err(error @ Error::Loosens(_)) => return Ok(refuse(&error, mark.as_deref())),
             // One broken file must not keep the guard in the others.
             Err(error) => {
                 complain(&format!("error: {error}"));
                 failed = true;
-                continue;
             }
-        };
-        if outcome.changes.is_empty() {
-            continue;
-        }
-        found = true;
-        if args.dry_run {
-            text.push_str(&diff(&outcome));
-            continue;
-        }
-        let bridge = match bridges {
-            0 => String::new(),
-            _ => format!(", {bridges} of them for the event bridge"),
-        };
-        let now = match outcome.after {
-            Some(_) => "",
-            None => ", the file is gone (install had made it)",
-        };
-        let (file, name) = (place.file.display(), place.name);
-        let _ = match removed(&outcome) {
-            0 => writeln!(text, "Put right: {file} ({name} settings)"),
-            n => writeln!(text, "Taken out of {file} ({name} settings): {n} entries{bridge}{now}"),
-        };
-        for (program, events) in by_program(&outcome) {
-            let events = visible(&events.join(", "));
-            let _ = writeln!(text, "  brought back {program}: {events}");
-        }
-        for line in left_out(&outcome) {
-            let _ = writeln!(text, "  {line}");
-        }
-        if outcome.unrecorded {
-            let _ = writeln!(
-                text,
-                "  the note of this install is lost: what `install --replace` took out, if it did, \
-                 is in {}",
-                context.paths.backups().display()
-            );
         }
     }
     if !found && !failed {
         let files: Vec<String> = places.iter().map(|p| p.file.display().to_string()).collect();
         let _ = writeln!(text, "Nothing of hookctl in {}", files.join(", "));
     }
-    let mut without: Vec<String> = Vec::new();
-    for (file, record) in Records::load(&context.paths).files {
-        if !places.iter().any(|place| {
-            settings::file::Target::find(&place.file)
-                .is_ok_and(|target| target.record_key() == file)
-        }) {
-            let read = settings::read(Path::new(&file));
-            // One that cannot be read may be.
-            if read.map_or(true, |read| read.is_some_and(|read| read.survey.is_ours())) {
-                let _ = writeln!(text, "Still installed in {file}");
-            }
-            let roots = Roots::of(&context.paths.home, Path::new(&file));
-            let waits = record.taken.iter().filter(|one| !one.is_gone(&roots));
-            let mut names: Vec<&str> = waits.map(|one| one.program.as_str()).collect();
-            names.dedup();
-            if !names.is_empty() && Path::new(&file).exists() {
-                let (names, scope) = (visible(&names.join(", ")), visible(&record.scope));
-                let _ = writeln!(
-                    text,
-                    "Still without {names}: {file}; `hookctl uninstall --scope {scope}` there brings \
-                     that back"
-                );
-                without.push(file);
-            }
-        }
-    }
+    let without = elsewhere(context, &places, &mut text);
     print(&text)?;
     if failed {
         return Ok(Exit::Failed);
@@ -151,15 +87,96 @@ pub fn run(context: &Context, args: &UninstallArgs) -> Result<Exit> {
     if args.purge { purge(context, args.dry_run) } else { Ok(Exit::Ok) }
 }
 
+/// Takes our entries out of one file, and tells it: was anything there?
+fn take_out(
+    context: &Context,
+    args: &UninstallArgs,
+    place: &Place,
+    mode: Mode,
+    text: &mut String,
+) -> Result<bool, Error> {
+    let read = settings::read(&place.file).ok().flatten();
+    let bridges = read.map_or(0, |read| read.survey.bridge.len());
+    let outcome = settings::uninstall(&context.paths, &place.file, None, mode)?;
+    if outcome.changes.is_empty() {
+        return Ok(false);
+    }
+    if args.dry_run {
+        text.push_str(&diff(&outcome));
+        return Ok(true);
+    }
+    let bridge = match bridges {
+        0 => String::new(),
+        _ => format!(", {bridges} of them for the event bridge"),
+    };
+    let now = match outcome.after {
+        Some(_) => "",
+        None => ", the file is gone (install had made it)",
+    };
+    let (file, name) = (place.file.display(), place.name);
+    let _ = match removed(&outcome) {
+        0 => writeln!(text, "Put right: {file} ({name} settings)"),
+        n => writeln!(text, "Taken out of {file} ({name} settings): {n} entries{bridge}{now}"),
+    };
+    for (program, events) in by_program(&outcome) {
+        let events = visible(&events.join(", "));
+        let _ = writeln!(text, "  brought back {program}: {events}");
+    }
+    for line in left_out(&outcome) {
+        let _ = writeln!(text, "  {line}");
+    }
+    if outcome.unrecorded {
+        let _ = writeln!(
+            text,
+            "  the note of this install is lost: what `install --replace` took out, if it did, \
+             is in {}",
+            context.paths.backups().display()
+        );
+    }
+    Ok(true)
+}
+
+/// Tells of the other files that install wrote; those where entries of other programs still lack.
+fn elsewhere(context: &Context, places: &[Place], text: &mut String) -> Vec<String> {
+    let here = |file: &String| {
+        places
+            .iter()
+            .any(|place| Target::find(&place.file).is_ok_and(|target| target.record_key() == *file))
+    };
+    let mut without: Vec<String> = Vec::new();
+    let records = Records::load(&context.paths).files;
+    for (file, record) in records.into_iter().filter(|(file, _)| !here(file)) {
+        // One that cannot be read may be.
+        if is_ours(Path::new(&file)) {
+            let _ = writeln!(text, "Still installed in {file}");
+        }
+        let roots = Roots::of(&context.paths.home, Path::new(&file));
+        let waits = record.taken.iter().filter(|one| !one.is_gone(&roots));
+        let mut names: Vec<&str> = waits.map(|one| one.program.as_str()).collect();
+        names.dedup();
+        if !names.is_empty() && Path::new(&file).exists() {
+            let (names, scope) = (visible(&names.join(", ")), visible(&record.scope));
+            let _ = writeln!(
+                text,
+                "Still without {names}: {file}; `hookctl uninstall --scope {scope}` there brings \
+                 that back"
+            );
+            without.push(file);
+        }
+    }
+    without
+}
+
+/// Is anything of ours in the file, as far as can be told?
+fn is_ours(file: &Path) -> bool {
+    settings::read(file).map_or(true, |read| read.is_some_and(|read| read.survey.is_ours()))
+}
+
 /// Does whoever is there agree to lose that?
 fn agrees(context: &Context, args: &UninstallArgs, places: &[Place]) -> Result<bool> {
-    let ours = |place: &&Place| {
-        let read = settings::read(&place.file);
-        read.map_or(true, |read| read.is_some_and(|read| read.survey.is_ours()))
-    };
     let mut lost: Vec<String> = places
         .iter()
-        .filter(ours)
+        .filter(|place| is_ours(&place.file))
         .map(|place| format!("No call is judged any more by way of {}.", place.file.display()))
         .collect();
     if args.purge {
