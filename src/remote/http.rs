@@ -145,40 +145,43 @@ fn agent(
 
 /// What an error of the client means. `sent`: something has left.
 fn failure(error: ureq::Error, timeout: Duration, sent: bool) -> Failure {
-    use io::ErrorKind as Io;
-    let slow = || Failure::new(format!("no answer within {} ms", timeout.as_millis()), true, sent);
     let again = |cause: &str| Failure::new(cause, true, sent);
     let never = |cause: String| Failure::new(cause, false, sent);
+    let invalid = |why: &str| never(format!("invalid answer: {why}"));
     match error {
-        ureq::Error::Timeout(_) => slow(),
+        ureq::Error::Timeout(_) => slow(timeout, sent),
         ureq::Error::HostNotFound => again("no such host"),
         ureq::Error::ConnectionFailed => again("no connection"),
         // It has not got past the proxy.
         ureq::Error::ConnectProxyFailed(_) => Failure::new("the proxy refused", true, false),
-        ureq::Error::Io(error) => match error.kind() {
-            Io::ConnectionRefused => again(REFUSED),
-            Io::HostUnreachable if error.get_ref().is_some() => {
-                again(&format!("not reachable: {error}"))
-            }
-            Io::TimedOut | Io::WouldBlock => slow(),
-            Io::PermissionDenied if error.get_ref().is_some() => {
-                never(format!("{NOT_OURS}: {error}"))
-            }
-            Io::InvalidData | Io::InvalidInput => never(format!("TLS: {error}")),
-            _ if !sent => again("not reachable"),
-            _ => again("connection reset"),
-        },
-        ureq::Error::Protocol(error) => never(format!("invalid answer: no HTTP: {error}")),
-        ureq::Error::BodyExceedsLimit(_) => {
-            never(format!("invalid answer: larger than {} KiB", LARGEST >> 10))
-        }
-        ureq::Error::LargeResponseHeader(..) => {
-            never("invalid answer: its headers are too large".into())
-        }
-        ureq::Error::BodyStalled => never("invalid answer: it does not go on".into()),
+        ureq::Error::Io(error) => io_failure(&error, timeout, sent),
+        ureq::Error::Protocol(error) => invalid(&format!("no HTTP: {error}")),
+        ureq::Error::BodyExceedsLimit(_) => invalid(&format!("larger than {} KiB", LARGEST >> 10)),
+        ureq::Error::LargeResponseHeader(..) => invalid("its headers are too large"),
+        ureq::Error::BodyStalled => invalid("it does not go on"),
         ureq::Error::BadUri(_) | ureq::Error::Http(_) => never("its address cannot be used".into()),
         other => never(format!("TLS: {other}")),
     }
+}
+
+fn slow(timeout: Duration, sent: bool) -> Failure {
+    Failure::new(format!("no answer within {} ms", timeout.as_millis()), true, sent)
+}
+
+/// The same of an error of the system, or of the connection.
+fn io_failure(error: &io::Error, timeout: Duration, sent: bool) -> Failure {
+    use io::ErrorKind as Io;
+    let own = error.get_ref().is_some();
+    let (cause, again) = match error.kind() {
+        Io::TimedOut | Io::WouldBlock => return slow(timeout, sent),
+        Io::ConnectionRefused => (REFUSED.into(), true),
+        Io::HostUnreachable if own => (format!("not reachable: {error}"), true),
+        Io::PermissionDenied if own => (format!("{NOT_OURS}: {error}"), false),
+        Io::InvalidData | Io::InvalidInput => (format!("TLS: {error}"), false),
+        _ if !sent => ("not reachable".into(), true),
+        _ => ("connection reset".into(), true),
+    };
+    Failure::new(cause, again, sent)
 }
 
 /// `Retry-After`: seconds, or a date.

@@ -80,25 +80,28 @@ impl Back {
             (Value::Array(new), Value::Array(seen), Value::Array(own)) => {
                 self.items(new, seen, own)
             }
-            (Value::String(new), Value::String(seen), Value::String(own))
-                if self.human && seen != own && new.contains(text::WRITTEN_OUT) =>
-            {
-                Err(WRITTEN_OUT.into())
-            }
             (Value::String(new), Value::String(seen), Value::String(own)) => {
-                let lost = match seen == own {
-                    // They may have stood there from the first.
-                    true => self.stand_ins(&new) > self.stand_ins(own),
-                    false => {
-                        self.stand_ins(&new) > 0
-                            || self.has_piece(&new, seen)
-                            || new.to_ascii_lowercase().contains("redacted")
-                    }
-                };
-                if lost { Err(self.why()) } else { Ok(Value::String(new)) }
+                self.text(new, seen, own)
             }
             (new, _, _) => self.unseen(new),
         }
+    }
+
+    /// A text that is another one now.
+    fn text(&self, new: String, seen: &str, own: &str) -> Result<Value, String> {
+        if self.human && seen != own && new.contains(text::WRITTEN_OUT) {
+            return Err(WRITTEN_OUT.into());
+        }
+        let lost = match seen == own {
+            // They may have stood there from the first.
+            true => self.stand_ins(&new) > self.stand_ins(own),
+            false => {
+                self.stand_ins(&new) > 0
+                    || self.has_piece(&new, seen)
+                    || new.to_ascii_lowercase().contains("redacted")
+            }
+        };
+        if lost { Err(self.why()) } else { Ok(Value::String(new)) }
     }
 
     /// An array that became longer or shorter: its items are told by what they are.
@@ -133,7 +136,6 @@ impl Back {
         }
     }
 
-    /// How often something stands in the text for what was not shown.
     /// Is there a piece of what stood there for the own text? Servers cut texts, too.
     fn has_piece(&self, text: &str, seen: &str) -> bool {
         let ends = |whole: &str| {
@@ -147,6 +149,7 @@ impl Back {
         pieces.into_iter().any(|piece| text.contains(&piece))
     }
 
+    /// How often something stands in the text for what was not shown.
     fn stand_ins(&self, text: &str) -> usize {
         let text = text.to_ascii_lowercase();
         let mut count = text.matches(MASK).count();

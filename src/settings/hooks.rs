@@ -90,68 +90,60 @@ impl Wanted {
     /// What is not as it should be with an own entry of a wanted event.
     pub fn faults(&self, own: &Own) -> Vec<Outdated> {
         let Some((kind, timeout)) = self.timeout(&own.event) else { return Vec::new() };
-        let mut faults = Vec::new();
-        let mut fault = |breaks, why: String| faults.push(Outdated { breaks, why });
+        let fault = |breaks, why: String| Outdated { breaks, why };
         if self.role() == Role::Bridge {
-            if own.matcher.is_some() || !same(&own.entry, &self.entry(kind, timeout)) {
-                fault(true, "it was another".into());
-            }
-            return faults;
+            let other = own.matcher.is_some() || !same(&own.entry, &self.entry(kind, timeout));
+            return other.then(|| fault(true, "it was another".into())).into_iter().collect();
         }
-        match own.option("--event") {
-            Some(event) if event != own.event => {
-                fault(true, format!("wired to `--event {event}`"));
-            }
-            _ => {}
-        }
-        match own.option("--agent") {
-            Some(agent) if agent != self.agent => fault(true, format!("wired to agent `{agent}`")),
-            _ => {}
-        }
-        if let Some(matcher) = &own.matcher {
-            fault(true, format!("only for what matches `{matcher}`"));
-        }
-        if let Some(other) = own.lodger {
-            let name = other.name;
-            fault(true, format!("stands in a group of {name}, which takes it along when it goes"));
-        }
-        for key in ["if", "async", "asyncRewake"] {
-            if own.entry.get(key).is_some_and(|value| *value != Value::Bool(false)) {
-                fault(true, format!("`{key}` keeps it from deciding"));
-            }
-        }
-        if own.entry.get("type").and_then(Value::as_str) != Some("command") {
-            fault(true, "`type` is not `command`".into());
-        }
+        let mut faults: Vec<_> = self.wiring(own).map(|why| fault(true, why)).collect();
         if own.command != self.command {
-            fault(false, format!("runs {}", own.command));
+            faults.push(fault(false, format!("runs {}", own.command)));
         }
         let seconds = own.entry.get("timeout").and_then(Value::as_f64);
         if seconds != Some(f64::from(timeout)) {
             let now = own.entry.get("timeout").map_or("none".into(), Value::to_string);
-            fault(false, format!("timeout {now} instead of {timeout}"));
+            faults.push(fault(false, format!("timeout {now} instead of {timeout}")));
         }
         let deadline = own.option("--timeout").and_then(|text| text.parse::<f64>().ok());
         if deadline.is_some_and(|deadline| deadline > seconds.unwrap_or(600.0)) {
-            fault(true, "would answer after the client's timeout".into());
+            faults.push(fault(true, "would answer after the client's timeout".into()));
         }
-        let closed = own.entry.get("onFailure").and_then(Value::as_str) == Some("block");
+        let closed = own.fails_closed();
         let blocks = match self.fail_closed {
             Some(wanted) => wanted && FAIL_CLOSED.contains(&kind),
             None => closed,
         };
         if blocks != closed {
             let now = if closed { "fails closed" } else { "fails open" };
-            fault(false, now.into());
+            faults.push(fault(false, now.into()));
         }
         let mut wanted = self.entry(kind, timeout);
         if blocks {
             wanted["onFailure"] = "block".into();
         }
         if faults.is_empty() && !same(&own.entry, &wanted) {
-            faults.push(Outdated { breaks: false, why: "written by another version".into() });
+            faults.push(fault(false, "written by another version".into()));
         }
         faults
+    }
+
+    /// What keeps an entry of ours from guarding its event.
+    fn wiring(&self, own: &Own) -> impl Iterator<Item = String> {
+        let event = own.option("--event").filter(|event| *event != own.event);
+        let agent = own.option("--agent").filter(|agent| *agent != self.agent);
+        let is_set = |key: &&str| own.entry.get(*key).is_some_and(|v| *v != Value::Bool(false));
+        let keys = ["if", "async", "asyncRewake"].into_iter().filter(is_set);
+        let is_command = own.entry.get("type").and_then(Value::as_str) == Some("command");
+        let mut found = Vec::new();
+        found.extend(event.map(|event| format!("wired to `--event {event}`")));
+        found.extend(agent.map(|agent| format!("wired to agent `{agent}`")));
+        found.extend(own.matcher.iter().map(|it| format!("only for what matches `{it}`")));
+        found.extend(own.lodger.map(|other| {
+            format!("stands in a group of {}, which takes it along when it goes", other.name)
+        }));
+        found.extend(keys.map(|key| format!("`{key}` keeps it from deciding")));
+        found.extend((!is_command).then(|| "`type` is not `command`".to_string()));
+        found.into_iter()
     }
 }
 

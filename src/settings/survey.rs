@@ -278,55 +278,59 @@ pub fn words(line: &str) -> Vec<String> {
 
 /// What the client refuses in the groups of one event (contracts: section 0, item 10).
 fn invalid(groups: &Node) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    let mut fault = |node: &Node, message: &str, hint: &str| {
-        faults.push(Fault::new(node.span.start, message, hint));
-    };
+    let fault = |node: &Node, message: &str, hint: &str| Fault::new(node.span.start, message, hint);
     let Some(items) = groups.items() else {
-        fault(groups, "an event takes a list of groups", "write [{\"hooks\": [...]}]");
-        return faults;
+        let hint = "write [{\"hooks\": [...]}]";
+        return vec![fault(groups, "an event takes a list of groups", hint)];
     };
+    let mut faults = Vec::new();
     for group in items {
         if group.members().is_none() {
-            fault(group, "a group is an object", "write {\"hooks\": [...]}");
+            faults.push(fault(group, "a group is an object", "write {\"hooks\": [...]}"));
             continue;
         }
         if let Some((_, matcher)) = group.get("matcher").filter(|(_, node)| node.str().is_none()) {
-            fault(matcher, "`matcher` takes a string", "write it in quotes, or leave it out");
+            let hint = "write it in quotes, or leave it out";
+            faults.push(fault(matcher, "`matcher` takes a string", hint));
         }
-        let Some(entries) = group.get("hooks").and_then(|(_, node)| node.items()) else {
-            fault(group, "a group needs a list `hooks`", "write {\"hooks\": [...]}");
-            continue;
-        };
-        for entry in entries {
-            let get = |key| entry.get(key).map(|(_, node)| node);
-            match get("type").and_then(Node::str) {
-                Some(kind) if TYPES.contains(&kind) => {
-                    if kind == "command" && get("command").and_then(Node::str).is_none() {
-                        fault(entry, "a command entry needs `command`", "add the command line");
-                    }
-                }
-                _ => fault(entry, "unknown `type` of a hook", "write \"type\": \"command\""),
-            }
-            if let Some(node) = get("timeout")
-                && node.value().as_f64().is_none_or(|seconds| seconds <= 0.0)
-            {
-                fault(node, "`timeout` takes seconds above 0", "write a positive number");
-            }
-            if let Some(node) = get("onFailure")
-                && !matches!(node.str(), Some("continue" | "block"))
-            {
-                fault(node, "`onFailure` takes continue or block", "write one of the two");
-            }
-            let is_list = |node: &Node| {
-                node.items().is_some_and(|args| args.iter().all(|arg| arg.str().is_some()))
-            };
-            if let Some(node) = get("args").filter(|node| !is_list(node)) {
-                fault(node, "`args` takes a list of strings", "write [\"...\"]");
+        match group.get("hooks").and_then(|(_, node)| node.items()) {
+            Some(entries) => faults.extend(entries.iter().flat_map(invalid_entry)),
+            None => {
+                let hint = "write {\"hooks\": [...]}";
+                faults.push(fault(group, "a group needs a list `hooks`", hint));
             }
         }
     }
     faults
+}
+
+/// What it refuses in one entry.
+fn invalid_entry(entry: &Node) -> Vec<Fault> {
+    let get = |key| entry.get(key).map(|(_, node)| node);
+    let kind = get("type").and_then(Node::str);
+    let unknown = kind.is_none_or(|kind| !TYPES.contains(&kind));
+    let lacks = kind == Some("command") && get("command").and_then(Node::str).is_none();
+    let is_no_time = |node: &&Node| node.value().as_f64().is_none_or(|seconds| seconds <= 0.0);
+    let is_no_word = |node: &&Node| !matches!(node.str(), Some("continue" | "block"));
+    let is_no_list =
+        |node: &&Node| !node.items().is_some_and(|args| args.iter().all(|arg| arg.str().is_some()));
+    let checks = [
+        (unknown.then_some(entry), "unknown `type` of a hook", "write \"type\": \"command\""),
+        (lacks.then_some(entry), "a command entry needs `command`", "add the command line"),
+        (
+            get("timeout").filter(is_no_time),
+            "`timeout` takes seconds above 0",
+            "write a positive number",
+        ),
+        (
+            get("onFailure").filter(is_no_word),
+            "`onFailure` takes continue or block",
+            "write one of the two",
+        ),
+        (get("args").filter(is_no_list), "`args` takes a list of strings", "write [\"...\"]"),
+    ];
+    let found = checks.into_iter();
+    found.filter_map(|(node, what, hint)| Some(Fault::new(node?.span.start, what, hint))).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::{BOLD, Context, GREEN, RED, YELLOW, flat, hanging, install};
-use super::file::State;
+use super::file::{FileReport, State};
 use super::{Report, now};
 use crate::rule::Profile;
 
@@ -19,36 +19,9 @@ pub(super) fn show(context: &Context, report: &Report) -> String {
         false => context.paint(RED, "NOT in effect"),
     };
     line("guard", &format!("{verdict} (hookctl {}, Claude Code)", report.version));
-    for file in &report.files {
-        let managed_absent = file.scope == "managed" && !file.exists;
-        let (sgr, word) = match file.state {
-            _ if !file.valid => (RED, "broken"),
-            State::Installed => (GREEN, "installed"),
-            State::Partial => (YELLOW, "partial"),
-            State::Outdated => (YELLOW, "outdated"),
-            State::Missing if !file.exists => (0, "no file"),
-            State::Missing => (0, "missing"),
-        };
-        if managed_absent {
-            continue;
-        }
-        let word = format!("{word:<10}");
-        let word = if sgr == 0 { word } else { context.paint(sgr, &word) };
-        line(file.scope, &format!("{word} {}", flat(&file.file.display().to_string())));
-        if let Some(binary) = &file.binary {
-            let current = match (binary.exists, binary.current) {
-                (false, _) => " (not there)",
-                (true, false) => " (another build than this one)",
-                (true, true) => "",
-            };
-            line("", &format!("runs       {}{current}", flat(&binary.path)));
-            let events: Vec<&str> = file.events.iter().map(String::as_str).collect();
-            let events = install::fold(&events, 70, &" ".repeat(23));
-            line("", &format!("events     {events}"));
-        }
-        if !file.bridge.is_empty() {
-            let count = file.bridge.len();
-            line("", &format!("bridge     {count} hooks hand events on (`hookctl claude-hook`)"));
+    for file in report.files.iter().filter(|file| file.scope != "managed" || file.exists) {
+        for (name, value) in of_file(context, file) {
+            line(name, &value);
         }
     }
     for guard in &report.guards {
@@ -93,6 +66,39 @@ pub(super) fn show(context: &Context, report: &Report) -> String {
         }
     }
     text
+}
+
+/// What there is to see of one settings file.
+fn of_file(context: &Context, file: &FileReport) -> Vec<(&'static str, String)> {
+    let (sgr, word) = match file.state {
+        _ if !file.valid => (RED, "broken"),
+        State::Installed => (GREEN, "installed"),
+        State::Partial => (YELLOW, "partial"),
+        State::Outdated => (YELLOW, "outdated"),
+        State::Missing if !file.exists => (0, "no file"),
+        State::Missing => (0, "missing"),
+    };
+    let word = format!("{word:<10}");
+    let word = if sgr == 0 { word } else { context.paint(sgr, &word) };
+    let mut lines =
+        vec![(file.scope, format!("{word} {}", flat(&file.file.display().to_string())))];
+    if let Some(binary) = &file.binary {
+        let current = match (binary.exists, binary.current) {
+            (false, _) => " (not there)",
+            (true, false) => " (another build than this one)",
+            (true, true) => "",
+        };
+        lines.push(("", format!("runs       {}{current}", flat(&binary.path))));
+        let events: Vec<&str> = file.events.iter().map(String::as_str).collect();
+        let events = install::fold(&events, 70, &" ".repeat(23));
+        lines.push(("", format!("events     {events}")));
+    }
+    if !file.bridge.is_empty() {
+        let count = file.bridge.len();
+        let text = format!("bridge     {count} hooks hand events on (`hookctl claude-hook`)");
+        lines.push(("", text));
+    }
+    lines
 }
 
 pub(super) fn ago(seconds: i64) -> String {

@@ -4,7 +4,7 @@
 //! wrapper, a program of which nothing is known), only the very same command is alike.
 
 use crate::effect::program::table::{self, Class, Program, Role, Special};
-use crate::effect::{Analysis, Arg, Place, Word};
+use crate::effect::{Analysis, Arg, Place, SubCommand, Word};
 use crate::event::Event;
 use serde_json::Value;
 
@@ -86,39 +86,44 @@ impl Pattern {
 /// it are neither remembered nor recalled.
 pub(super) fn patterns(event: &Event, analysis: &Analysis, place: &Place) -> Vec<Pattern> {
     let (tool, input) = (event.tool.as_str(), &event.input);
-    let text = |key: &str| input.get(key).and_then(|value| value.as_str());
-    let fields = || input.as_object().into_iter().flatten();
+    let text = |key: &str| input.get(key).and_then(|value| value.as_str()).unwrap_or_default();
     match tool {
         "" => Vec::new(),
-        "Bash" => match text("command").map(|command| command.trim_matches([' ', '\t', '\n'])) {
-            None | Some("") => Vec::new(),
-            Some(command) if is_compound(command) || command.len() > LONGEST => Vec::new(),
-            Some(_)
-                if fields().any(|(key, value)| !TALK.contains(&key.as_str()) && is_set(value)) =>
-            {
-                Vec::new()
+        "Bash" => {
+            let command = text("command").trim_matches([' ', '\t', '\n']);
+            let is_other =
+                |(key, value): (&String, &Value)| !TALK.contains(&key.as_str()) && is_set(value);
+            if !is_simple(command) || input.as_object().into_iter().flatten().any(is_other) {
+                return Vec::new();
             }
-            Some(command) => {
-                let whole = Pattern { text: format!("Bash({command})"), whole: true };
-                prefix(command, analysis, place).into_iter().chain([whole]).collect()
-            }
-        },
-        _ if FILES.contains(&tool) => match text("file_path") {
-            None | Some("") => Vec::new(),
-            Some(path) => files(tool, path),
-        },
-        _ if !texts(input).is_empty() => {
-            let text = input.to_string();
-            let compound = texts(input).iter().any(|value| {
-                value.as_str().map_or_else(|| is_compound(&value.to_string()), is_compound)
-            });
-            match compound || text.len() > LONGEST {
-                true => Vec::new(),
-                false => vec![Pattern { text: format!("{tool}({text})"), whole: true }],
-            }
+            let whole = Pattern { text: format!("Bash({command})"), whole: true };
+            prefix(command, analysis, place).into_iter().chain([whole]).collect()
         }
-        _ => vec![Pattern::new(format!("{tool}(*)"))],
+        _ if FILES.contains(&tool) => match text("file_path") {
+            "" => Vec::new(),
+            path => files(tool, path),
+        },
+        _ => of_tool(tool, input).into_iter().collect(),
     }
+}
+
+/// Of another tool: that very input where some of it is run, else all of its calls.
+fn of_tool(tool: &str, input: &Value) -> Option<Pattern> {
+    let texts = texts(input);
+    if texts.is_empty() {
+        return Some(Pattern::new(format!("{tool}(*)")));
+    }
+    let is_one = |value: &&Value| {
+        !value.as_str().map_or_else(|| is_compound(&value.to_string()), is_compound)
+    };
+    let text = input.to_string();
+    let alike = texts.iter().all(is_one) && text.len() <= LONGEST;
+    alike.then(|| Pattern { text: format!("{tool}({text})"), whole: true })
+}
+
+/// Is it one command, that is not too long?
+fn is_simple(command: &str) -> bool {
+    !command.is_empty() && !is_compound(command) && command.len() <= LONGEST
 }
 
 /// The values under such keys.
@@ -161,15 +166,8 @@ fn prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> 
     let [call] = analysis.commands.as_slice() else { return None };
     let program = table::program(&call.name, place.programs)?;
     let runs = |word| matches!(word, Word::Code | Word::Privilege | Word::Remote);
-    let is_plain = call.genuine
-        && call.word.text.as_deref() == words.first().copied()
-        // What is known at run time alone may be another word each time.
-        && call.args.iter().all(|arg| arg.text.is_some())
-        && call.dir.as_deref() == Some(&place.cwd)
-        && (call.transparent || !call.args.iter().any(|arg| is_outside(arg, &place.cwd)))
-        // An option that nobody knows may run or write anything.
-        && call.options.iter().all(|option| option.harmless);
-    if !is_plain
+    if call.word.text.as_deref() != words.first().copied()
+        || !is_plain(call, &place.cwd)
         || WHOLE.contains(&call.name.as_str())
         || runs_others(program)
         || analysis.effects.iter().any(|effect| runs(effect.word))
@@ -206,6 +204,17 @@ fn prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> 
     }
     let text = words[..known].join(" ");
     (text == "git push" || !sends).then(|| Pattern::new(format!("Bash({text}:*)")))
+}
+
+/// Is it what it seems, in that directory, and known to the last word?
+fn is_plain(call: &SubCommand, cwd: &str) -> bool {
+    call.genuine
+        // What is known at run time alone may be another word each time.
+        && call.args.iter().all(|arg| arg.text.is_some())
+        && call.dir.as_deref() == Some(cwd)
+        && (call.transparent || !call.args.iter().any(|arg| is_outside(arg, cwd)))
+        // An option that nobody knows may run or write anything.
+        && call.options.iter().all(|option| option.harmless)
 }
 
 /// Does it name what lies outside of that directory?
