@@ -1,5 +1,6 @@
 //! The flags of `hookctl hook`, as settings of agents name them and the hook path reads them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -31,55 +32,58 @@ pub struct Options {
     pub unknown: Vec<String>,
 }
 
+/// Those that have a value, beside the server's.
+const OWN: [&str; 6] = ["--agent", "--event", "--config", "--state", "--timeout", "--color"];
+
+/// A flag and the value that stands in the same word.
+pub fn split(word: &str) -> (&str, Option<OsString>) {
+    match word.split_once('=') {
+        Some((flag, value)) => (flag, Some(value.into())),
+        None => (word, None),
+    }
+}
+
 impl Options {
     /// Reads the flags, in either form. What is not known is noted, never fatal: a hook that dies
     /// of its command line lets every tool run.
-    pub fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Options {
+    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Options {
         let mut options = Options::default();
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
-            let text = arg.to_string_lossy().into_owned();
+            let text = arg.to_string_lossy();
+            let (flag, inline) = split(&text);
             if text == "--debug" {
                 options.debug = true;
-                continue;
-            }
-            let known = ["--agent", "--event", "--config", "--state", "--timeout", "--color"];
-            let (flag, inline) = match text.split_once('=') {
-                Some((flag, value)) => (flag.to_string(), Some(value.into())),
-                None => (text.clone(), None),
-            };
-            let is_known = known.contains(&flag.as_str());
-            let setting = if is_known { None } else { server::of_flag(&flag) };
-            if !is_known && setting.is_none() {
-                options.unknown.push(text);
-                continue;
-            }
-            let Some(value) = inline.or_else(|| args.next()) else {
+            } else if !OWN.contains(&flag) && server::of_flag(flag).is_none() {
+                options.unknown.push(text.into_owned());
+            } else if let Some(value) = inline.or_else(|| args.next()) {
+                options.take(flag, value);
+            } else {
                 options.unknown.push(format!("{flag} without its value"));
                 if flag == "--config" {
                     options.config = Some(PathBuf::new());
                 }
-                continue;
-            };
-            let string = value.to_string_lossy().into_owned();
-            if let Some(setting) = setting {
-                options.server.push((setting, string));
-                continue;
-            }
-            match flag.as_str() {
-                "--agent" => options.agent = Some(string),
-                "--event" => options.event = Some(string),
-                "--config" => options.config = Some(PathBuf::from(value)),
-                "--state" => options.state = Some(PathBuf::from(value)),
-                // Of every command; an answer has none.
-                "--color" => {}
-                _ => match string.parse::<f64>() {
-                    Ok(seconds) if seconds > 0.0 => options.timeout = Some(seconds),
-                    _ => options.unknown.push(format!("--timeout {string}")),
-                },
             }
         }
         options
+    }
+
+    /// Takes in the value of a flag that is known.
+    fn take(&mut self, flag: &str, value: OsString) {
+        let text = value.to_string_lossy().into_owned();
+        match flag {
+            "--agent" => self.agent = Some(text),
+            "--event" => self.event = Some(text),
+            "--config" => self.config = Some(PathBuf::from(value)),
+            "--state" => self.state = Some(PathBuf::from(value)),
+            // Of every command; an answer has none.
+            "--color" => {}
+            "--timeout" => match text.parse::<f64>() {
+                Ok(seconds) if seconds > 0.0 => self.timeout = Some(seconds),
+                _ => self.unknown.push(format!("--timeout {text}")),
+            },
+            _ => self.server.extend(server::of_flag(flag).map(|setting| (setting, text))),
+        }
     }
 
     /// The same where the command line names no time: `wanted` seconds are taken, or a minute, if the agent

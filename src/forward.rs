@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::dialect::bridge;
+use crate::flags;
 use crate::journal;
 use crate::paths::Paths;
 use crate::remote::bridge::Flags;
@@ -45,11 +46,8 @@ impl Options {
         let mut options = Options::default();
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
-            let text = arg.to_string_lossy().into_owned();
-            let (flag, inline) = match text.split_once('=') {
-                Some((flag, value)) => (flag, Some(value.into())),
-                None => (text.as_str(), None),
-            };
+            let text = arg.to_string_lossy();
+            let (flag, inline) = flags::split(&text);
             let mut value = || inline.clone().or_else(|| args.next());
             match flag {
                 "--port" => {

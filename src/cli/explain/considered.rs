@@ -1,15 +1,18 @@
 //! Every rule on the kind of event at hand: did it match, and if not, why not?
 
+use serde::Serialize;
+
 use super::report::Report;
 use crate::config::standing::Standing;
 use crate::effect::{self, Effect, Grade, Word};
 use crate::engine::{Case, Match};
-use crate::rule::condition::Subject;
 use crate::rule::{Rule, Truth, Verdict, shipped};
 use crate::verdict::Verb;
 
 /// A rule that speaks of the event's kind, and what came of it.
+#[derive(Serialize)]
 pub(super) struct Considered {
+    #[serde(rename = "rule")]
     pub(super) name: String,
     /// File and line, or the pack.
     pub(super) place: String,
@@ -23,15 +26,6 @@ pub(super) struct Considered {
 }
 
 impl Report<'_> {
-    fn subject(&self) -> Subject<'_> {
-        Subject {
-            event: &self.dry.event,
-            analysis: &self.dry.analysis,
-            bases: &self.dry.bases,
-            project: &self.dry.place.project,
-        }
-    }
-
     fn case(&self) -> Case<'_> {
         Case { subject: self.subject(), profile: self.config.profile, look: effect::look::below }
     }

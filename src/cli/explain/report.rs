@@ -339,20 +339,6 @@ impl Report<'_> {
                 })
             })
             .collect();
-        let considered: Vec<Value> = rules
-            .iter()
-            .map(|rule| {
-                json!({
-                    "rule": rule.name,
-                    "place": rule.place,
-                    "verdict": rule.verdict,
-                    "matched": rule.matched,
-                    "observed": rule.observed,
-                    "effects": rule.effects,
-                    "why": rule.why,
-                })
-            })
-            .collect();
         json!({
             "project": self.dry.place.project,
             "cwd": self.dry.place.cwd,
@@ -366,7 +352,7 @@ impl Report<'_> {
             "input": self.dry.event.input,
             "commands": commands,
             "effects": effects,
-            "rules": considered,
+            "rules": rules,
             "verdict": answer.verb.map(Verb::name),
             "rule": (!self.dry.judgement.rule.is_empty()).then_some(&self.dry.judgement.rule),
             "reason": answer.verb.map(|_| &answer.reason),

@@ -8,46 +8,8 @@ use crate::effect::{Analysis, Arg, Place, SubCommand, Word};
 use crate::event::Event;
 use serde_json::Value;
 
-/// Sub-commands behind which anything is run: a program, a script, what a package brings.
-const RUNS: &[&str] = &[
-    "run",
-    "run-script",
-    "rum",
-    "urn",
-    "exec",
-    "x",
-    "dlx",
-    "tool",
-    "generate",
-    "create",
-    "init",
-    "innit",
-    "start",
-    "restart",
-    "node",
-    "watch",
-    "explore",
-    "foreach",
-    "workspace",
-    "install",
-    "i",
-    "in",
-    "it",
-    "install-test",
-    "add",
-    "get",
-    "require",
-    "inject",
-    "link",
-    "ln",
-    "rebuild",
-    "rb",
-    "update",
-    "up",
-    "upgrade",
-    "reinstall",
-    "mod",
-];
+/// Sub-commands behind which anything is run, one a line: a program, a script, what a package brings.
+const RUNS: &str = include_str!("runs.txt");
 /// Programs that run others by their sub-commands: what they do is in all of their arguments.
 const WHOLE: &[&str] = &["docker", "podman", "kubectl", "just", "pipx", "uv"];
 /// The tools whose call is on one file.
@@ -198,7 +160,7 @@ fn prefix(command: &str, analysis: &Analysis, place: &Place) -> Option<Pattern> 
     let next = words.get(known).filter(|word| !word.starts_with('-'));
     let unknown = known < 2 || words[1].starts_with('-') || next.is_some() && has_below(known);
     // Of git, what runs anything has an effect that says so.
-    let runs = |word: &&&str| RUNS.contains(*word) && call.name != "git";
+    let runs = |word: &&&str| RUNS.lines().any(|runs| runs == **word) && call.name != "git";
     if unknown || words[known - 1..known].iter().chain(next).any(|word| runs(&word)) {
         return None;
     }
