@@ -223,24 +223,24 @@ impl<'a> Emitter<'a> {
 
     /// Where a value leads, and how much is touched there.
     pub fn spot(&mut self, value: &Value, extent: Extent, changes: bool) -> Spot {
-        if value.pipe {
+        if value.is_pipe() {
             return Spot::Stream;
         }
-        let computed = value.text.as_ref().filter(|t| t.contains(BLANK));
-        let Some(text) = value.text.as_ref().filter(|_| computed.is_none()) else {
-            let cut = computed.and_then(|t| t.split(BLANK).next()).map(str::to_string);
-            let prefix = cut.as_ref().or(value.prefix.as_ref());
+        let computed = value.text().filter(|t| t.contains(BLANK));
+        let Some(text) = value.text().filter(|_| computed.is_none()) else {
+            let cut = computed.and_then(|t| t.split(BLANK).next());
+            let prefix = cut.or(value.prefix());
             // Behind what is not known, `..` leads out again.
-            if value.start().len() < value.outline.as_ref().map_or(0, String::len)
-                && value.outline.as_ref().is_some_and(|o| o.split('/').any(|part| part == ".."))
+            let outline = value.outline().filter(|o| value.start().len() < o.len());
+            if outline.is_some_and(|o| o.split('/').any(|part| part == ".."))
                 || computed.is_some_and(|t| t.split('/').any(|part| part == ".."))
             {
                 return Spot::Unknown;
             }
-            let (prefix, slash) = match prefix.map(|p| (p.as_str(), p.rfind('/'))) {
+            let (prefix, slash) = match prefix.map(|p| (p, p.rfind('/'))) {
                 Some((prefix, Some(slash))) => (prefix, slash),
                 // A name without a directory lies in this one.
-                _ if value.name => ("./", 1),
+                _ if value.is_name() => ("./", 1),
                 _ => return Spot::Unknown,
             };
             let root = if slash == 0 { "/" } else { &prefix[..slash] };
@@ -253,7 +253,7 @@ impl<'a> Emitter<'a> {
             };
         };
         let Some(cwd) = self.base(text) else { return Spot::Unknown };
-        if value.glob {
+        if value.is_glob() {
             let (dir, last) = path::split(text.trim_end_matches('/'));
             let everything = matches!(last, "*" | ".*" | ".[!.]*" | "**" | "?*");
             if everything && changes && !glob::has_active(dir) {
@@ -309,7 +309,7 @@ impl<'a> Emitter<'a> {
         grade: Grade,
         source: Source,
     ) {
-        if value.text.as_deref() == Some("") {
+        if value.text() == Some("") {
             return;
         }
         let changes = !matches!(word, Word::Read);
@@ -445,10 +445,10 @@ impl<'a> Emitter<'a> {
     /// Contacting what a value names; `send` = data leaves as well.
     pub fn contact(&mut self, value: &Value, send: bool, source: Source) {
         let known = host_of(value);
-        let open = |outline: &String| outline.split(BLANK).next().is_some_and(|t| t.ends_with(':'));
+        let open = |outline: &str| outline.split(BLANK).next().is_some_and(|t| t.ends_with(':'));
         let grade = match (&known, value.plain()) {
             // What stands for a port could say more.
-            (Some(_), None) if value.outline.as_ref().is_some_and(open) => Grade::Possible,
+            (Some(_), None) if value.outline().is_some_and(open) => Grade::Possible,
             (Some(_), _) | (None, Some(_)) => Grade::Certain,
             (None, None) => Grade::Unknown,
         };

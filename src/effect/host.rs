@@ -11,11 +11,10 @@ fn only_port_open(rest: &str) -> bool {
 
 /// The host of a URL, of `user@host:path`, or of a bare host, lower case and without port.
 pub fn host_of(value: &Value) -> Option<String> {
-    let (text, whole) = match (&value.text, &value.outline, &value.prefix) {
-        (Some(text), ..) => (text.as_str(), true),
-        (None, Some(outline), _) => (outline.split(BLANK).next().unwrap_or_default(), false),
-        (None, None, Some(prefix)) => (prefix.as_str(), false),
-        _ => return None,
+    let (text, whole) = match (value.text(), value.outline()) {
+        (Some(text), _) => (text, true),
+        (None, Some(outline)) => (outline.split(BLANK).next().unwrap_or_default(), false),
+        (None, None) => (value.prefix()?, false),
     };
     // URL parsers take `\\` for `/`, and need no slash behind the scheme.
     let web = text.get(..6).is_some_and(|t| t.to_ascii_lowercase().starts_with("http"));

@@ -41,7 +41,7 @@ fn emit(out: &mut Emitter, call: &Call) -> Vec<Next> {
     special::there(out, call);
     let Some(program) = call.parsed.program else {
         let verb = call.parsed.subs.checked_sub(1).map(|at| &call.args[call.parsed.operands[at]]);
-        if let Some(verb) = verb.filter(|verb| verb.text.is_none()) {
+        if let Some(verb) = verb.filter(|verb| verb.text().is_none()) {
             out.unknown("a sub-command known only at run time", verb.span.clone());
         }
         opaque(out, call);
@@ -54,7 +54,7 @@ fn emit(out: &mut Emitter, call: &Call) -> Vec<Next> {
     }
     if program.sub
         && let Some(at) = call.parsed.operands.get(call.parsed.subs)
-        && call.args[*at].text.is_none()
+        && call.args[*at].text().is_none()
     {
         out.unknown("a sub-command known only at run time", call.args[*at].span.clone());
     }
@@ -96,7 +96,7 @@ fn emit(out: &mut Emitter, call: &Call) -> Vec<Next> {
         if !program.free
             && !call.parsed.global.is_some_and(|p| p.free)
             && let Some(value) = call.args.get(*at)
-            && value.text.as_deref().is_some_and(|text| {
+            && value.text().is_some_and(|text| {
                 // Nobody names the root where a file is wanted.
                 looks_like_path(text) && !text.trim_matches('/').is_empty()
             })

@@ -264,11 +264,12 @@ fn search(out: &mut Emitter, event: &Event) {
         && let Some(pattern) = input.get("pattern").and_then(Json::as_str)
     {
         // A pattern with a directory of its own looks there.
-        let pattern = own(out, pattern).text.unwrap_or_default();
+        let pattern = own(out, pattern);
+        let pattern = pattern.start();
         let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
         let dir = literal.rsplit_once('/').map(|(dir, _)| if dir.is_empty() { "/" } else { dir });
         if let Some(dir) = dir {
-            let whole = format!("{}/{dir}", base.text.as_deref().unwrap_or("."));
+            let whole = format!("{}/{dir}", base.text().unwrap_or("."));
             let text = if dir.starts_with('/') { dir.to_string() } else { whole };
             out.path(Word::Read, &Value::known(text, 0..0), extent, Grade::Certain, Source::Tool);
             return;

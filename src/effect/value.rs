@@ -24,99 +24,234 @@ pub enum Printer {
     Stranger,
 }
 
-/// An argument after expansion: more than an [`Arg`] can say.
+/// What is known of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Text {
+    /// All of it.
+    Known(String),
+    /// A pattern with active glob characters; those that are not active are escaped.
+    Glob {
+        /// The pattern.
+        pattern: String,
+        /// Where it only stands for numbers: the text with a [`BLANK`] for each.
+        outline: Option<String>,
+    },
+    /// `<(cmd)` or `>(cmd)`: the path of a pipe, and which one that is.
+    Pipe(usize),
+    /// Known only at run time.
+    Unknown(Unknown),
+}
+
+/// What is known of a text that is known only at run time.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Value {
-    /// The whole text, where it is known; glob characters that are not active are escaped if
-    /// `glob` is set.
-    pub text: Option<String>,
-    /// `text` holds active glob characters.
-    pub glob: bool,
-    /// Where `text` is None: one word that begins so and whose rest is known only at run time.
+pub struct Unknown {
+    /// It is one word that begins so.
     pub prefix: Option<String>,
-    /// Where `text` is None: surely one word.
-    pub one: bool,
-    /// Where `text` is None: a shell may make several words of it, though most of the time it is one.
-    pub splits: bool,
-    /// What is not known is, up to the next slash, part of a name.
-    pub name: bool,
-    /// Where `text` is None, or a glob that only stands for numbers: all of it, with a [`BLANK`] for each part that is not known.
+    /// All of it, with a [`BLANK`] for each part that is not known.
     pub outline: Option<String>,
-    /// A stranger prints it.
-    pub fed: bool,
-    /// Who prints it, where it is not known.
+    /// How a shell may split it.
+    pub split: Split,
+    /// Who prints it.
     pub by: Printer,
-    /// `<(cmd)` or `>(cmd)`: the path of a pipe.
-    pub pipe: bool,
-    /// Which pipe that is.
-    pub feed: usize,
-    /// Its bytes in the text.
+}
+
+/// How a shell may split a text that is known only at run time; the most of several counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Split {
+    /// Not at all, for it is a name or part of one: it holds no slash and is not `..`.
+    Name,
+    /// Not at all: surely one word.
+    Never,
+    /// It may be several words, though most of the time it is one.
+    Rarely,
+    /// It may be any number of words.
+    #[default]
+    Freely,
+}
+
+/// An argument after expansion: more than an [`Arg`] can say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    /// What is known of its text.
+    pub text: Text,
+    /// Its bytes in the text of the call.
     pub span: Range<usize>,
 }
 
 impl Value {
     /// A known text.
     pub fn known(text: impl Into<String>, span: Range<usize>) -> Value {
-        Value { text: Some(text.into()), span, ..Value::default() }
+        Value { text: Text::Known(text.into()), span }
+    }
+
+    /// A pattern.
+    pub fn glob(pattern: impl Into<String>, span: Range<usize>) -> Value {
+        Value { text: Text::Glob { pattern: pattern.into(), outline: None }, span }
     }
 
     /// Known only at run time.
     pub fn unknown(span: Range<usize>) -> Value {
-        Value { span, ..Value::default() }
+        Value { text: Text::Unknown(Unknown::default()), span }
+    }
+
+    /// One word that begins so, and whose rest is known only at run time.
+    pub fn begins(prefix: impl Into<String>, span: Range<usize>) -> Value {
+        let prefix = Some(prefix.into()).filter(|prefix| !prefix.is_empty());
+        Value { text: Text::Unknown(Unknown { prefix, ..Unknown::default() }), span }
+    }
+
+    /// Known only at run time; somebody prints it.
+    pub fn printed(by: Printer, span: Range<usize>) -> Value {
+        Value { text: Text::Unknown(Unknown { by, ..Unknown::default() }), span }
+    }
+
+    /// Text with a [`BLANK`] for each part that is not known.
+    pub fn outlined(outline: String, by: Printer, span: Range<usize>) -> Value {
+        let outline = Some(outline);
+        Value { text: Text::Unknown(Unknown { outline, by, ..Unknown::default() }), span }
+    }
+
+    /// The same, surely one word.
+    pub fn one(mut self) -> Value {
+        if let Text::Unknown(unknown) = &mut self.text {
+            unknown.split = Split::Never;
+        }
+        self
+    }
+
+    /// The same, read as a pattern.
+    pub fn as_glob(self) -> Value {
+        match self.text {
+            Text::Known(pattern) => Value::glob(pattern, self.span),
+            _ => self,
+        }
+    }
+
+    /// The same with its known text changed.
+    pub fn map(&self, change: impl FnOnce(&str) -> String) -> Value {
+        let text = match &self.text {
+            Text::Known(text) => Text::Known(change(text)),
+            Text::Glob { pattern, outline } => {
+                Text::Glob { pattern: change(pattern), outline: outline.clone() }
+            }
+            other => other.clone(),
+        };
+        Value { text, span: self.span.clone() }
     }
 
     /// The value as others see it.
     pub fn arg(&self) -> Arg {
-        Arg { text: self.text.clone(), glob: self.glob, span: self.span.clone() }
+        let text = self.text().map(str::to_string);
+        Arg { text, glob: self.is_glob(), span: self.span.clone() }
+    }
+
+    /// The whole text or pattern, where it is known.
+    pub fn text(&self) -> Option<&str> {
+        match &self.text {
+            Text::Known(text) | Text::Glob { pattern: text, .. } => Some(text),
+            Text::Pipe(_) | Text::Unknown(_) => None,
+        }
     }
 
     /// The text, if it is known and no glob.
     pub fn plain(&self) -> Option<&str> {
-        if self.glob { None } else { self.text.as_deref() }
+        match &self.text {
+            Text::Known(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Is it a pattern?
+    pub fn is_glob(&self) -> bool {
+        matches!(self.text, Text::Glob { .. })
+    }
+
+    /// Is it the path of a pipe?
+    pub fn is_pipe(&self) -> bool {
+        matches!(self.text, Text::Pipe(_))
+    }
+
+    fn open(&self) -> Option<&Unknown> {
+        match &self.text {
+            Text::Unknown(unknown) => Some(unknown),
+            _ => None,
+        }
+    }
+
+    /// How it begins, where the rest is known only at run time.
+    pub fn prefix(&self) -> Option<&str> {
+        self.open()?.prefix.as_deref()
+    }
+
+    /// All of it with a [`BLANK`] for each part that is not known, where some is not.
+    pub fn outline(&self) -> Option<&str> {
+        match &self.text {
+            Text::Glob { outline, .. } | Text::Unknown(Unknown { outline, .. }) => {
+                outline.as_deref()
+            }
+            _ => None,
+        }
+    }
+
+    /// Who prints what is not known of it.
+    pub fn by(&self) -> Printer {
+        self.open().map_or(Printer::Nobody, |unknown| unknown.by)
+    }
+
+    /// Does a stranger print it?
+    pub fn is_fed(&self) -> bool {
+        self.by() == Printer::Stranger
+    }
+
+    /// Is what is not known a part of a name?
+    pub fn is_name(&self) -> bool {
+        self.open().is_some_and(|unknown| unknown.split == Split::Name)
     }
 
     /// May it become any number of words?
     pub fn several(&self) -> bool {
         match &self.text {
-            Some(text) => self.glob && text != "[-0-9]*",
-            None => !self.one && !self.name && !self.pipe && self.prefix.is_none(),
+            Text::Known(_) | Text::Pipe(_) => false,
+            Text::Glob { pattern, .. } => pattern != "[-0-9]*",
+            Text::Unknown(unknown) => unknown.split == Split::Freely && unknown.prefix.is_none(),
         }
     }
 
     /// Is it sure that what stands behind it is counted from the next word on?
     pub fn counts_once(&self) -> bool {
-        !self.several() && !self.splits
+        !self.several() && self.open().is_none_or(|unknown| unknown.split != Split::Rarely)
     }
 
     /// The text with a [`BLANK`] for each unknown part, unless a stranger prints some of it.
     pub fn sketch(&self) -> Option<&str> {
-        match (&self.text, &self.outline) {
-            _ if self.fed || self.pipe => None,
-            // Numbers; what any other glob becomes nobody knows.
-            (Some(_), outline) if self.glob => outline.as_deref(),
-            (Some(text), _) => Some(text),
-            (None, outline) => outline.as_deref(),
-        }
+        // Of globs only numbers: what any other becomes nobody knows.
+        self.plain().or(self.outline()).filter(|_| !self.is_fed())
     }
 
     /// The part behind the first `n` bytes (an option's glued value).
     pub fn rest(&self, n: usize) -> Value {
-        let cut = |t: &String| t.get(n..).map(str::to_string);
-        Value {
-            text: self.text.as_ref().and_then(cut),
-            prefix: self.prefix.as_ref().and_then(cut),
-            ..self.clone()
-        }
+        let cut = |t: &str| t.get(n..).map(str::to_string);
+        let text = match &self.text {
+            Text::Known(text) => cut(text).map(Text::Known),
+            Text::Glob { pattern, outline } => {
+                cut(pattern).map(|pattern| Text::Glob { pattern, outline: outline.clone() })
+            }
+            Text::Pipe(at) => Some(Text::Pipe(*at)),
+            Text::Unknown(unknown) => {
+                let prefix = unknown.prefix.as_deref().and_then(cut);
+                Some(Text::Unknown(Unknown { prefix, ..unknown.clone() }))
+            }
+        };
+        let text = text.unwrap_or_else(|| Text::Unknown(Unknown::default()));
+        Value { text, span: self.span.clone() }
     }
 
     /// Something below the directory that it names.
     pub fn below(&self) -> Value {
         match self.plain() {
-            Some(text) => Value {
-                prefix: Some(format!("{}/", text.trim_end_matches('/'))),
-                span: self.span.clone(),
-                ..Value::default()
-            },
+            Some(text) => {
+                Value::begins(format!("{}/", text.trim_end_matches('/')), self.span.clone())
+            }
             None => Value::unknown(self.span.clone()),
         }
     }
@@ -124,39 +259,33 @@ impl Value {
     /// Files of that name at any depth below the directory. Only a name that is told by how it begins
     /// (`.env*`) counts: `*.json` says little of what is there.
     pub fn at_any_depth(&self, dir: &str) -> Option<Value> {
-        let text = self.text.as_deref()?;
+        let text = self.text()?;
         let told = !text.starts_with(['*', '?', '[', '{', '!', '\\']) && !text.contains('/');
-        told.then(|| Value {
-            text: Some(format!("{}/**/{text}", dir.trim_end_matches('/'))),
-            glob: true,
-            span: self.span.clone(),
-            ..Value::default()
-        })
+        let dir = dir.trim_end_matches('/');
+        told.then(|| Value::glob(format!("{dir}/**/{text}"), self.span.clone()))
     }
 
     /// The same with `item` for each `token` in it.
     pub fn with(&self, token: &str, item: &Value) -> Value {
-        let Some(text) = self.text.as_ref().filter(|t| t.contains(token)) else {
+        let Some(text) = self.text().filter(|t| t.contains(token)) else {
             return self.clone();
         };
         if text == token {
             return Value { span: self.span.clone(), ..item.clone() };
         }
-        let inner = match (&item.text, &item.prefix) {
-            (Some(known), _) => known.clone(),
-            (None, Some(prefix)) => format!("{prefix}{BLANK}"),
-            (None, None) => BLANK.to_string(),
+        let filled = match item.text() {
+            Some(known) => self.map(|text| text.replace(token, known)),
+            None => {
+                let inner = format!("{}{BLANK}", item.start());
+                self.map(|text| text.replace(token, &inner))
+            }
         };
-        Value {
-            text: Some(text.replace(token, &inner)),
-            glob: self.glob || item.glob,
-            ..self.clone()
-        }
+        if item.is_glob() { filled.as_glob() } else { filled }
     }
 
     /// The known beginning.
     pub fn start(&self) -> &str {
-        self.text.as_deref().or(self.prefix.as_deref()).unwrap_or_default()
+        self.text().or(self.prefix()).unwrap_or_default()
     }
 }
 

@@ -151,11 +151,7 @@ pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
             }
             // Known up to here.
             let prefix = text.replace('\\', "/");
-            return Value {
-                prefix: (!prefix.is_empty()).then_some(prefix),
-                one: true,
-                ..Value::unknown(span)
-            };
+            return Value::begins(prefix, span).one();
         };
         match value.strip_prefix('~') {
             Some(below) => text.extend([home, below]),
@@ -173,8 +169,7 @@ pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
         Some(head) if head.is_empty() || head.ends_with('/') => format!("{head}*"),
         _ => text,
     };
-    let glob = glob::has_active(&text);
-    Value { glob, ..Value::known(text, span) }
+    if glob::has_active(&text) { Value::glob(text, span) } else { Value::known(text, span) }
 }
 
 /// A program's name as tables have it, where it is spelt another way: in upper case, with a path
@@ -211,7 +206,7 @@ mod tests {
     #[test]
     fn words() {
         let word = |raw: &str| value(raw, "/home/dev", 0..0);
-        let text = |raw: &str| word(raw).text.unwrap_or_default();
+        let text = |raw: &str| word(raw).start().to_string();
         assert_eq!(text(r"%USERPROFILE%\.ssh"), "/home/dev/.ssh");
         assert_eq!(text(r"$env:USERPROFILE\x"), "/home/dev/x");
         assert_eq!(text(r"${Env:windir}\System32"), "C:/Windows/System32");
@@ -219,8 +214,8 @@ mod tests {
         assert_eq!(text(r"src\main.rs"), "src/main.rs");
         assert_eq!(text("100%"), "100%");
         assert_eq!(text(r"C:\*.*"), "C:/*");
-        assert_eq!(word(r"C:\Users\$name").prefix.as_deref(), Some("C:/Users/"));
-        assert_eq!(word("$x").text, None);
+        assert_eq!(word(r"C:\Users\$name").prefix(), Some("C:/Users/"));
+        assert_eq!(word("$x").text(), None);
     }
 
     #[test]

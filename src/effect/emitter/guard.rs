@@ -96,7 +96,7 @@ impl Emitter<'_> {
 
     /// Something may write what guards this machine, for nothing tells that it does not: not understood.
     pub fn risked(&mut self, value: &Value) {
-        if self.place.guarded.names.is_empty() || value.text.is_none() {
+        if self.place.guarded.names.is_empty() || value.text().is_none() {
             return;
         }
         let value = match value.plain().and_then(|text| text.split_once('=')) {

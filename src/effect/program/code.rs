@@ -38,38 +38,38 @@ const NUMBER: &str = "[-0-9]*";
 /// The effects of an inline program; what it runs in turn is put into `next`.
 pub fn emit(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Next>) {
     let span = value.span.clone();
-    if value.fed {
+    if value.is_fed() {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.push(Word::PipeToInterpreter, Grade::Certain, Source::Program, span);
         return;
     }
     if lang == Language::Jq {
-        return match value.text.as_ref().or(value.outline.as_ref()) {
+        return match value.text().or(value.outline()) {
             Some(text) if !small::reaches_out(text) => {}
             Some(_) => out.push(Word::Code, Grade::Certain, Source::Code, span),
             None => out.push(Word::Code, Grade::Possible, Source::Code, span),
         };
     }
     // Text with gaps: what is there is read, and what the gaps add stays possible.
-    let outline = value.outline.as_ref().filter(|text| {
+    let outline = value.outline().filter(|text| {
         matches!(lang, Language::Sed | Language::Awk | Language::Sql)
             && text.contains(|c: char| c.is_ascii_alphabetic())
     });
-    if value.text.is_none()
+    if value.text().is_none()
         && let Some(outline) = outline
     {
         let filled = Value::known(outline.replace(BLANK, "0"), span.clone());
         out.push(Word::Code, Grade::Possible, Source::Code, span);
         return emit(out, lang, &filled, next);
     }
-    if value.glob
-        && let Some(text) = value.text.as_ref().filter(|text| text.contains(NUMBER))
+    if value.is_glob()
+        && let Some(text) = value.text().filter(|text| text.contains(NUMBER))
     {
         // `sed -n "$((N+1))p"`: any number does the same.
         let filled = Value::known(text.replace(NUMBER, "1"), span);
         return emit(out, lang, &filled, next);
     }
-    let Some(text) = &value.text else {
+    let Some(text) = value.text() else {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.unknown("an inline program that is known only at run time", span);
         return;

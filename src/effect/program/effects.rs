@@ -33,7 +33,7 @@ pub fn elsewhere(out: &mut Emitter, call: &Call) {
 /// Does data leave?
 pub fn sends(call: &Call) -> bool {
     // With -G curl's data is the query of a GET; the content of a file leaves all the same.
-    let file = |v: &Value| v.text.as_deref().is_none_or(|t| t.contains('@'));
+    let file = |v: &Value| v.text().is_none_or(|t| t.contains('@'));
     let query = call.name == "curl"
         && call.parsed.option("-G").is_some()
         && !call.parsed.options.iter().any(|o| o.value.as_ref().is_some_and(file));

@@ -107,7 +107,7 @@ fn harmless(spec: &OptSpec) -> bool {
 /// Does an allow on the bare program mean the option as well? Not what changes or sends what the
 /// program otherwise only reads, and no request or settings that come from a file or a URL.
 fn meant(spec: &OptSpec, value: Option<&Value>) -> bool {
-    let text = value.map(|v| v.text.as_deref());
+    let text = value.map(|v| v.text());
     harmless(spec)
         && spec.marks & (mark::INPLACE | mark::SEND) == 0
         && match (spec.role, text) {
@@ -210,7 +210,7 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
         {
             // A word known only at run time may be an option.
             let any = || program.is_some_and(|p| p.complete && p.free && p.is_harmless());
-            if !ended && arg.text.is_none() && text.is_empty() && !arg.pipe && !any() {
+            if !ended && arg.text().is_none() && text.is_empty() && !arg.is_pipe() && !any() {
                 parsed.harmless = false;
             }
             if stop {
@@ -220,7 +220,7 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
             at += 1;
             continue;
         }
-        if arg.text.as_deref() == Some("--") {
+        if arg.text() == Some("--") {
             handed = program.is_some_and(|p| p.through);
             ended = !handed;
             at += 1;
@@ -294,7 +294,7 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     let mut push = |name: &str, known: Option<Known>, value: Option<Value>| {
         let spec = known.map(|known| known.spec);
         // A value that becomes several words may bring options along.
-        let splits = value.as_ref().is_some_and(|v| v.text.is_none() && v.several());
+        let splits = value.as_ref().is_some_and(|v| v.text().is_none() && v.several());
         if splits || spec.is_none_or(|s| !harmless(&s)) {
             parsed.harmless = false;
         }
@@ -320,7 +320,7 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
     let free = free.then_some(Known { names: "", spec: OptSpec { marks, ..PLAIN } });
     let long = program.filter(|_| name.starts_with("--"));
     let whole = exact.or_else(|| long.and_then(|p| p.abbreviated(name)));
-    if arg.text.is_none() && glued.is_none() && !text.contains('=') {
+    if arg.text().is_none() && glued.is_none() && !text.contains('=') {
         // `-$x` or `--opt$x`: nobody knows which.
         push(name, None, None);
         return 1;
@@ -368,7 +368,7 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
         let name = format!("{sign}{letter}");
         let spec = spelled(&name).or(free);
         let after = offset + letter.len_utf8();
-        let rest = after < text.len() || arg.text.is_none();
+        let rest = after < text.len() || arg.text().is_none();
         match spec.map(|known| known.spec.arity) {
             Some(Arity::Value) if rest => {
                 let glued = if text[after..].starts_with('=') && text.len() > after + 1 {

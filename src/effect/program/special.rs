@@ -152,7 +152,7 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
         Special::Jq => {
             // `--arg NAME VALUE` moves the program along.
             for (i, value) in values.iter().enumerate() {
-                if i == 0 || value.text.is_some() {
+                if i == 0 || value.text().is_some() {
                     super::code::emit(out, Language::Jq, value, next);
                 }
             }
@@ -225,7 +225,7 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
                     next.push(Next::Stdin { lang: Language::Make });
                 }
                 // `-f <(...)`
-                Some(file) if file.pipe => {
+                Some(file) if file.is_pipe() => {
                     next.push(Next::File { file: file.clone(), lang: Some(Language::Make) });
                 }
                 _ => {}
@@ -291,7 +291,7 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
             for pair in call.args.windows(2) {
                 if pair[0].plain().is_some_and(|o| {
                     matches!(o, "-e" | "-f" | "-d" | "-r" | "-w" | "-x" | "-s" | "-L" | "-h")
-                }) && pair[1].text.is_some()
+                }) && pair[1].text().is_some()
                 {
                     out.path(Word::Read, &pair[1], Extent::Exact, Grade::Certain, Source::Operand);
                 }

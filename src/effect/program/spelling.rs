@@ -20,7 +20,7 @@ pub fn arguments(
     let mut out = Vec::with_capacity(words.len());
     let mut named = false;
     for word in words {
-        let Some(text) = &word.text else {
+        let Some(text) = word.text() else {
             out.push(word.clone());
             continue;
         };
@@ -33,7 +33,7 @@ pub fn arguments(
             continue;
         }
         if !std::mem::replace(&mut named, true) && (program.sub || !program.verbs.is_empty()) {
-            out.push(Value { text: Some(text.to_ascii_lowercase()), ..word.clone() });
+            out.push(word.map(str::to_ascii_lowercase));
             continue;
         }
         let list = text.contains(',') && !text.contains("://");
@@ -47,7 +47,7 @@ pub fn arguments(
 fn operand(word: &Value, text: &str, home: &str) -> Value {
     let value = windows::value(text, home, word.span.clone());
     // What the shell took for a glob is one.
-    Value { glob: value.glob || word.glob, ..value }
+    if word.is_glob() { value.as_glob() } else { value }
 }
 
 /// Pushes an option that one of the rows has; false = the word is none.
@@ -58,7 +58,7 @@ fn option(
     out: &mut Vec<Value>,
 ) -> bool {
     let push = |out: &mut Vec<Value>, text: String| {
-        out.push(Value { glob: false, ..Value::known(text, word.span.clone()) });
+        out.push(Value::known(text, word.span.clone()));
     };
     if let Some(rest) = text.strip_prefix('-') {
         if rest.is_empty() || rest.starts_with('-') {
@@ -111,7 +111,7 @@ fn spelled(rows: &[Option<&'static Program>], name: &str) -> Option<(&'static st
 
 /// Is there an argument that only the program of Windows knows: `rm -Recurse`, `rmdir /s`?
 pub fn is_told(program: &'static Program, args: &[Value]) -> bool {
-    args.iter().filter_map(|a| a.text.as_deref()).any(|text| {
+    args.iter().filter_map(|a| a.text()).any(|text| {
         let bytes = text.as_bytes();
         let long = bytes.first() == Some(&b'-')
             && bytes.len() > 2

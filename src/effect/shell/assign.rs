@@ -46,7 +46,7 @@ impl Walker<'_> {
         let name = assignment.target.name.as_str().to_string();
         let value = match &assignment.value {
             AssignmentValue::Scalar(word) => self.quietly(|w| w.expand_one(word, true)),
-            AssignmentValue::Compound(_) => Value::default(),
+            AssignmentValue::Compound(_) => Value::unknown(0..0),
         };
         let span = self.range(assignment.span);
         self.overridden(&name);

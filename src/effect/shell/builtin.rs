@@ -123,7 +123,7 @@ impl Walker<'_> {
     fn alias(&mut self, args: &[Value]) {
         for arg in args {
             if let Some((key, text)) = arg.start().split_once('=') {
-                let text = arg.text.is_some().then(|| text.to_string());
+                let text = arg.text().is_some().then(|| text.to_string());
                 self.state.set(Key::Alias(key.to_string()), Some(Held::Alias(text)));
             }
         }
@@ -332,7 +332,7 @@ impl Walker<'_> {
 
     /// An argument that the shell expands once more: a subscript, a word list.
     pub(super) fn evaluated(&mut self, arg: &Value, index: usize) {
-        let text = arg.text.as_ref().or(arg.outline.as_ref()).cloned().unwrap_or_default();
+        let text = arg.text().or(arg.outline()).unwrap_or_default();
         if text.contains("$(") || text.contains('`') {
             let quoted = text.replace('"', "\\\"");
             let first = self.out.analysis.effects.len();

@@ -206,10 +206,10 @@ impl Walker<'_> {
                                 );
                             }
                             // `export $(grep -v '#' .env)`: as much as `source .env`.
-                            None if matches!(value.by, Printer::File | Printer::Settings) => {
+                            None if matches!(value.by(), Printer::File | Printer::Settings) => {
                                 self.state.forget_all();
                             }
-                            None if value.text.is_none() && !value.start().contains('=') => {
+                            None if value.text().is_none() && !value.start().contains('=') => {
                                 unknown = Some(value.span.clone())
                             }
                             None => {
@@ -390,13 +390,13 @@ impl Walker<'_> {
         let Some(index) = self.push(command) else { return };
         self.resume(index);
         if name.is_empty() {
-            if word.text.as_deref() == Some("") {
+            if word.text() == Some("") {
                 return;
             }
             if self.script_of_the_project(word) {
                 return;
             }
-            let why = if word.fed {
+            let why = if word.is_fed() {
                 "a program that another command names"
             } else {
                 "a program known only at run time"

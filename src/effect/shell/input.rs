@@ -58,7 +58,7 @@ impl Walker<'_> {
             at += 1;
             let text = arg.start();
             if !text.starts_with('-') || text == "-" {
-                if arg.text.is_none() {
+                if arg.text().is_none() {
                     let why = "input into a variable whose name is known only at run time";
                     self.out.unknown(why, span.clone());
                 }

@@ -118,7 +118,7 @@ impl Walker<'_> {
         index: usize,
     ) {
         let span = self.out.analysis.commands[index].span.clone();
-        let item = Value { one: true, by: Printer::Local, ..Value::unknown(span.clone()) };
+        let item = Value::printed(Printer::Local, span.clone()).one();
         let words = made(&item);
         let own = self.out.place.programs;
         let shell = |w: &Value| {
@@ -161,7 +161,7 @@ impl Walker<'_> {
     fn whole(&self, span: &Range<usize>) -> Option<Value> {
         match &self.feed {
             Feed::Whole(_, all) => all.clone().map(|value| Value { span: span.clone(), ..value }),
-            Feed::Here => Some(Value { glob: true, ..Value::known("*", span.clone()) }),
+            Feed::Here => Some(Value::glob("*", span.clone())),
             _ => None,
         }
     }

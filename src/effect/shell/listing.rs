@@ -12,8 +12,7 @@ pub(super) fn here() -> Feed {
 /// Does no argument lead out of the directory?
 pub fn relative(args: &[Value]) -> bool {
     args.iter().all(|a| {
-        a.text
-            .as_deref()
+        a.text()
             .is_some_and(|t| !t.starts_with(['/', '~']) && !t.contains("=/") && !t.contains(".."))
     })
 }
@@ -77,7 +76,7 @@ pub fn whole_lines(program: &str, args: &[Value], operands: &[&Value]) -> bool {
     };
     let options = args.iter().filter(|a| a.start().starts_with('-')).all(|a| {
         let text = a.start();
-        a.text.is_some()
+        a.text().is_some()
             && (matches!(text, "--invert-match" | "--ignore-case" | "--unique" | "--reverse")
                 || text[1..].chars().all(|c| allowed.contains(c)))
     });

@@ -10,7 +10,7 @@ use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::program::table::{self, Language, Program, Special, mark};
 use crate::effect::program::{Next, Parsed, code};
-use crate::effect::value::{BLANK, Printer, Value};
+use crate::effect::value::{BLANK, Printer, Text, Value};
 use crate::effect::{Arg, Extent, Grade, Source, SubCommand, Word};
 use crate::limits;
 
@@ -26,7 +26,7 @@ impl Walker<'_> {
     pub(super) fn words_of_options(&mut self, parsed: &Parsed, index: usize) {
         let grave = parsed.options.iter().any(|o| {
             o.spec.is_some_and(|s| s.marks & mark::UNSAFE != 0)
-                && o.value.as_ref().is_some_and(|v| v.text.is_none())
+                && o.value.as_ref().is_some_and(|v| v.text().is_none())
         });
         if grave {
             let span = self.out.analysis.commands[index].span.clone();
@@ -52,7 +52,7 @@ impl Walker<'_> {
                     }
                     let (key, rest) = (key.to_string(), rest.to_string());
                     let first = words.remove(0);
-                    let value = first.text.is_some().then_some(rest.as_str());
+                    let value = first.text().is_some().then_some(rest.as_str());
                     if !first.counts_once() {
                         // `env a=$b cmd`: the second word of `$b` is the program.
                         self.untold("a value that may be several words", first.span.clone());
@@ -74,7 +74,7 @@ impl Walker<'_> {
                 }
                 let batches = if feeds { self.batches(words, index) } else { vec![words] };
                 let items = batches.iter().filter_map(|words| words.last()).filter(|_| feeds);
-                if items.into_iter().any(|item| item.text.is_none() && item.prefix.is_none()) {
+                if items.into_iter().any(|item| item.text().or(item.prefix()).is_none()) {
                     self.out.note("items known only at run time");
                 }
                 // Rows of wrappers hand on all the words that are left.
@@ -138,8 +138,12 @@ impl Walker<'_> {
             return Vec::new();
         }
         let own = |at: &usize| {
-            let arg = command.args[*at].clone();
-            Value { text: arg.text, glob: arg.glob, span: arg.span, ..Value::default() }
+            let Arg { text, glob, span } = command.args[*at].clone();
+            match text {
+                Some(text) if glob => Value::glob(text, span),
+                Some(text) => Value::known(text, span),
+                None => Value::unknown(span),
+            }
         };
         let mut words: Vec<Value> = command.operands.iter().map(own).collect();
         let dash = words.first().and_then(Value::plain) == Some("-");
@@ -154,23 +158,16 @@ impl Walker<'_> {
         let name = self.out.analysis.commands.get(index).map(|c| c.name.clone());
         let eval = matches!(name.as_deref(), Some("eval" | "trap"));
         self.out.command = Some(index);
-        let whole = match (&text.text, &text.outline) {
-            (Some(whole), _) => whole.clone(),
-            (None, outline) => {
-                self.unread(text.by, false, eval, &text.span);
-                // What is written of it is looked at all the same.
-                match outline {
-                    Some(outline) if outline.contains(|c: char| c.is_ascii_alphabetic()) => {
-                        outline.clone()
-                    }
-                    _ => return,
-                }
-            }
-        };
+        if text.text().is_none() {
+            self.unread(text.by(), false, eval, &text.span);
+        }
+        // Of what is not known what is written is looked at all the same.
+        let written = |text: &&str| text.contains(|c: char| c.is_ascii_alphabetic());
+        let Some(whole) = text.text().or_else(|| text.outline().filter(written)) else { return };
         let enter = |frame: &mut Frame| frame.zsh = name.as_deref() == Some("zsh");
         self.within(enter, |w| match eval {
-            true => w.nested(&whole, text.span.clone(), Some(index)),
-            false => w.child(rest, |w| w.nested(&whole, text.span.clone(), Some(index))),
+            true => w.nested(whole, text.span.clone(), Some(index)),
+            false => w.child(rest, |w| w.nested(whole, text.span.clone(), Some(index))),
         });
     }
 
@@ -320,7 +317,7 @@ impl Walker<'_> {
         index: usize,
         own: bool,
     ) {
-        let by = Value { outline: Some(text.to_string()), ..Value::unknown(span.clone()) };
+        let by = Value::outlined(text.to_string(), Printer::Nobody, span.clone());
         if lang != Language::Shell {
             return self.inline(lang, &by, index);
         }
@@ -363,11 +360,11 @@ impl Walker<'_> {
         self.resume(index);
         let caller = self.out.analysis.commands.get(index).map(|c| c.name.clone());
         let own = matches!(caller.as_deref(), Some("." | "source"));
-        if file.pipe {
-            let feed = self.pipe(file);
+        if let Text::Pipe(at) = file.text {
+            let feed = self.pipe(at);
             return self.fed_with(feed, |w| w.stdin(fed, index, words));
         }
-        if file.fed {
+        if file.is_fed() {
             self.unread(Printer::Stranger, true, own, &file.span);
             return;
         }

@@ -5,6 +5,7 @@ use shuck_ast::Pattern;
 use super::Walker;
 use super::parameter::is_name;
 use super::word::{Atom, Quote};
+use crate::effect::value::Split;
 use crate::limits;
 
 impl Walker<'_> {
@@ -76,7 +77,7 @@ impl Walker<'_> {
                 return;
             }
             // `${f%.x}` of something below a directory is something below it, or the same.
-            if own.last().is_some_and(|a| matches!(a, Atom::Unknown(b) if b.one)) {
+            if own.last().is_some_and(|a| matches!(a, Atom::Unknown(b) if b.split < Split::Freely)) {
                 out.extend(own);
                 return;
             }

@@ -7,7 +7,7 @@ use super::{Feed, Walker};
 use crate::effect::path::split;
 use crate::effect::program::options;
 use crate::effect::program::table::{self, Program, Role, Special, mark};
-use crate::effect::value::{Printer, Value};
+use crate::effect::value::{Printer, Split, Value};
 use crate::limits;
 
 mod printer;
@@ -15,8 +15,8 @@ mod product;
 
 impl Walker<'_> {
     /// What a pipe of the call gives.
-    pub(super) fn pipe(&self, value: &Value) -> Feed {
-        self.pipes.get(value.feed).cloned().unwrap_or(Feed::Stream(Printer::Stranger))
+    pub(super) fn pipe(&self, at: usize) -> Feed {
+        self.pipes.get(at).cloned().unwrap_or(Feed::Stream(Printer::Stranger))
     }
 
     /// What a statement puts into a pipe: in zsh its own redirections come on top of that.
@@ -154,7 +154,7 @@ pub(super) fn line(feed: &Feed) -> Vec<Atom> {
         _ => Printer::Nobody,
     };
     shape(feed)
-        .unwrap_or_else(|| vec![Atom::Unknown(Blank { one: false, name: false, splits: true, by })])
+        .unwrap_or_else(|| vec![Atom::Unknown(Blank { split: Split::Freely, by })])
 }
 
 /// The same, and what of it is known by name: each may be a line.
@@ -170,7 +170,7 @@ pub(super) fn lines_of(feed: &Feed) -> Vec<Vec<Atom>> {
 pub(super) fn shape(feed: &Feed) -> Option<Vec<Atom>> {
     match feed {
         Feed::Lines(value) | Feed::Found(value, _) | Feed::Whole(value, _)
-            if value.text.is_some() || value.prefix.is_some() =>
+            if value.text().or(value.prefix()).is_some() =>
         {
             Some(atoms_of(value))
         }

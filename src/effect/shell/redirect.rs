@@ -8,7 +8,7 @@ use super::{Feed, Walker};
 use crate::effect::emitter::Spot;
 use crate::effect::path::{join, normalise};
 use crate::effect::program::effects::is_directory;
-use crate::effect::value::{Printer, Value};
+use crate::effect::value::{Printer, Text, Value};
 use crate::effect::{Extent, Grade, Source, Word as Kind, windows};
 
 /// May what a redirection names be impossible to open?
@@ -42,7 +42,7 @@ impl Walker<'_> {
                     feed = Some(match value.sketch() {
                         _ if self.several || feed.is_some() => Feed::Stream(Printer::Stranger),
                         Some(text) => Feed::Text(format!("{text}\n")),
-                        None => Feed::Stream(value.by),
+                        None => Feed::Stream(value.by()),
                     });
                 }
                 (RedirectKind::Input | RedirectKind::ReadWrite, RedirectTarget::Word(word)) => {
@@ -51,7 +51,7 @@ impl Walker<'_> {
                     feed = match value.plain() {
                         // zsh hands over all of them, one behind the other.
                         _ if several => Some(Feed::Stream(Printer::Stranger)),
-                        _ if value.pipe => Some(self.pipe(&value)),
+                        _ if let Text::Pipe(at) = value.text => Some(self.pipe(at)),
                         _ if self.several => Some(Feed::Stream(Printer::Stranger)),
                         Some("/dev/null") => Some(Feed::Text(String::new())),
                         // What is fed already goes on.
@@ -127,7 +127,7 @@ impl Walker<'_> {
         let dup = matches!(redirect.kind, RedirectKind::DupOutput | RedirectKind::DupInput);
         let value = self.quietly(|w| w.expand_one(word, false));
         match value.plain() {
-            _ if value.pipe => Fails::Never,
+            _ if value.is_pipe() => Fails::Never,
             Some(text) if text.starts_with("/dev/") => Fails::Never,
             Some(text) if dup && text.bytes().all(|b| b.is_ascii_digit() || b == b'-') => {
                 Fails::Never
@@ -230,7 +230,7 @@ impl Walker<'_> {
         {
             self.untold("numbers that zsh takes for a pattern", value.span.clone());
         }
-        if dup && writes && value.text.is_none() {
+        if dup && writes && value.text().is_none() {
             let why = "a word behind >& that expands again";
             match self.slice(word.span).contains('\\') {
                 true => self.out.unknown(why, value.span.clone()),
@@ -254,15 +254,15 @@ impl Walker<'_> {
 
     fn redirect(&mut self, value: &Value, reads: bool, writes: bool, dup: bool) {
         let text = value.start().to_string();
-        if dup && value.text.is_some() {
+        if dup && value.text().is_some() {
             let fd = text.trim_end_matches('-');
             // `>&$fd`, which `{fd}>file` gave a number.
-            if value.glob && fd == "[-0-9]*" || fd.bytes().all(|b| b.is_ascii_digit()) {
+            if value.is_glob() && fd == "[-0-9]*" || fd.bytes().all(|b| b.is_ascii_digit()) {
                 return;
             }
         }
         // bash expands the word behind `>&` twice.
-        if dup && writes && value.text.is_some() && text.contains(['$', '`', '\\', '\'', '"']) {
+        if dup && writes && value.text().is_some() && text.contains(['$', '`', '\\', '\'', '"']) {
             self.out.unknown("a word behind >& that expands again", value.span.clone());
         }
         if let Some(rest) =
@@ -271,7 +271,7 @@ impl Walker<'_> {
             let host = rest
                 .split('/')
                 .next()
-                .filter(|h| !h.is_empty() && (value.text.is_some() || rest.contains('/')))
+                .filter(|h| !h.is_empty() && (value.text().is_some() || rest.contains('/')))
                 .map(str::to_ascii_lowercase);
             let grade = if host.is_some() { Grade::Certain } else { Grade::Unknown };
             let span = value.span.clone();

@@ -42,7 +42,7 @@ pub(super) fn written(text: &str, value: &Value) -> Option<Vec<String>> {
         return None;
     }
     let quoted = text.strip_prefix('$').unwrap_or(text).starts_with(['"', '\'']);
-    if (quoted || !takes_away(text)) && value.text.is_some() {
+    if (quoted || !takes_away(text)) && value.text().is_some() {
         return None;
     }
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
@@ -131,14 +131,13 @@ impl Walker<'_> {
         // The paths of Windows among them in their one form, the others as the shell has them.
         let mixed = || -> Vec<Value> {
             let args = words.iter().enumerate().skip(1);
-            args.flat_map(|(at, word)| match (raw(at), word.text.as_deref()) {
+            args.flat_map(|(at, word)| match (raw(at), word.text()) {
                 (Some(words), _) if words.iter().any(|w| is_path(w)) => words
                     .iter()
                     .map(|text| match text.split_once('=') {
                         Some((key, path)) if windows::is_path(path) => {
                             let value = windows::value(path, home, word.span.clone());
-                            let text = value.text.map(|path| format!("{key}={path}"));
-                            Value { text, ..value }
+                            value.map(|path| format!("{key}={path}"))
                         }
                         _ => windows::value(text, home, word.span.clone()),
                     })
@@ -288,16 +287,11 @@ fn written_path(written: &Written) -> bool {
 
 /// `%USERPROFILE%\x`
 fn variable(value: &Value) -> bool {
-    value.text.as_deref().is_some_and(|t| t.starts_with('%') && windows::is_path(t))
+    value.text().is_some_and(|t| t.starts_with('%') && windows::is_path(t))
 }
 
 /// A word without its letter case; what begins with one dash only if `all`.
 fn folded(value: &Value, all: bool) -> Value {
     let short = value.start().starts_with('-') && !value.start().starts_with("--");
-    match &value.text {
-        Some(text) if all || !short => {
-            Value { text: Some(text.to_ascii_lowercase()), ..value.clone() }
-        }
-        _ => value.clone(),
-    }
+    if all || !short { value.map(str::to_ascii_lowercase) } else { value.clone() }
 }

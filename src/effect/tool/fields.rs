@@ -159,8 +159,8 @@ fn file_of(out: &Emitter, leaf: &Leaf<'_>, key: &[String]) -> Option<String> {
         shaped(&text) || !text.contains("://") && !text.contains(' ') && text.contains(['.', '/']);
     let guarded = || {
         let here = out.cwd.as_deref().unwrap_or("/");
-        let text = own(out, &text).text.unwrap_or_default();
-        !ends(key, TEXTS) && out.place.is_guarded(&path::normalise(&path::join(here, &text)))
+        let own = own(out, &text);
+        !ends(key, TEXTS) && out.place.is_guarded(&path::normalise(&path::join(here, own.start())))
     };
     (fits && (named || guarded())).then_some(text)
 }

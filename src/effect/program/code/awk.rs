@@ -156,10 +156,7 @@ fn run(
 fn path(out: &mut Emitter, word: Word, text: &str, span: &Range<usize>) {
     let value = match text.split_once(HOLE) {
         None => Value::known(text, span.clone()),
-        Some((prefix, _)) => Value {
-            prefix: (!prefix.is_empty()).then(|| prefix.to_string()),
-            ..Value::unknown(span.clone())
-        },
+        Some((prefix, _)) => Value::begins(prefix, span.clone()),
     };
     if let Some(host) = text.strip_prefix("/inet/") {
         let host = Value::known(host.split('/').nth(2).unwrap_or_default(), span.clone());

@@ -18,7 +18,10 @@ pub fn transfer(out: &mut Emitter, words: &[&str], span: &Range<usize>, next: &m
     let files: Vec<&str> = rest.iter().filter(|w| !w.starts_with('-')).copied().collect();
     let deep = rest.iter().any(|w| w.starts_with('-') && w.contains(['r', 'R']));
     let mut file = |word: Word, name: &str| {
-        let value = Value { glob: name.contains(['*', '?']), ..Value::known(name, span.clone()) };
+        let value = match name.contains(['*', '?']) {
+            true => Value::glob(name, span.clone()),
+            false => Value::known(name, span.clone()),
+        };
         let extent = if deep { Extent::Tree } else { Extent::Exact };
         out.path(word, &value, extent, Grade::Certain, Source::Code);
     };

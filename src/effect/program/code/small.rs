@@ -27,10 +27,7 @@ pub struct Sink<'a, 'p> {
 impl Sink<'_, '_> {
     fn value(&self, text: &str) -> Value {
         match text.find(['$', '%', '[', HOLE]) {
-            Some(at) => Value {
-                prefix: (at > 0).then(|| text[..at].to_string()),
-                ..Value::unknown(self.span.clone())
-            },
+            Some(at) => Value::begins(&text[..at], self.span.clone()),
             None => Value::known(text, self.span.clone()),
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::effect::value::Value;
+use crate::effect::value::{Printer, Value};
 use crate::limits::{self, Cap};
 
 /// Stands in a text for a part that is known only at run time.
@@ -222,20 +222,12 @@ impl Val {
     /// As one operand.
     pub fn value(&self, span: &Range<usize>) -> Value {
         match self {
-            Val::Glob(text) => Value {
-                text: Some(text.to_string()),
-                glob: true,
-                span: span.clone(),
-                ..Value::default()
-            },
-            Val::Fed => Value { fed: true, ..Value::unknown(span.clone()) },
+            Val::Glob(text) => Value::glob(text.to_string(), span.clone()),
+            Val::Fed => Value::printed(Printer::Stranger, span.clone()),
             other => match other.string() {
                 Some(text) => match text.split_once(HOLE) {
                     None => Value::known(text.to_string(), span.clone()),
-                    Some((prefix, _)) => Value {
-                        prefix: (!prefix.is_empty()).then(|| prefix.to_string()),
-                        ..Value::unknown(span.clone())
-                    },
+                    Some((prefix, _)) => Value::begins(prefix, span.clone()),
                 },
                 None => Value::unknown(span.clone()),
             },

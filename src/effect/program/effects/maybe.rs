@@ -54,7 +54,7 @@ pub(super) fn source(out: &mut Emitter, value: &Value) {
 
 /// Read, if it looks like a path; `key=path` and `--key=path` name it as well.
 pub fn maybe_read(out: &mut Emitter, value: &Value) {
-    let path = match value.text.as_deref() {
+    let path = match value.text() {
         Some(text) if text.contains("://") => return maybe_path(out, value),
         Some(text) => match text.split_once('=') {
             Some((key, rest)) if !key.contains('/') && looks_like_path(rest) => {
@@ -74,15 +74,15 @@ pub fn maybe_read(out: &mut Emitter, value: &Value) {
 
 /// Read for certain, written possibly, if it looks like a path or is one.
 pub fn maybe_path(out: &mut Emitter, value: &Value) {
-    if value.pipe {
+    if value.is_pipe() {
         return;
     }
-    let Some(text) = &value.text else {
-        if value.prefix.as_deref().is_some_and(|p| p.starts_with('-')) {
+    let Some(text) = value.text() else {
+        if value.prefix().is_some_and(|p| p.starts_with('-')) {
             return;
         }
         out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
-        if value.prefix.is_some() {
+        if value.prefix().is_some() {
             possible_write(out, value, Extent::Below);
         }
         return;

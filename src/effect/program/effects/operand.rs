@@ -70,21 +70,17 @@ pub fn joined(values: &[Value]) -> Next {
         if !text.is_empty() {
             text.push(' ');
         }
-        by = by.max(value.by);
-        known &= value.text.is_some();
-        match (&value.text, &value.outline) {
+        by = by.max(value.by());
+        known &= value.text().is_some();
+        match value.text().or(value.outline()) {
             // A glob's escapes are taken away before the text is read again.
-            (Some(word), _) if value.glob => text.push_str(&path::unescaped(word)),
-            (Some(word), _) | (None, Some(word)) => text.push_str(word),
-            (None, None) => text.push(BLANK),
+            Some(word) if value.is_glob() => text.push_str(&path::unescaped(word)),
+            Some(word) => text.push_str(word),
+            None => text.push(BLANK),
         }
     }
-    let (text, outline) = if known { (Some(text), None) } else { (None, Some(text)) };
-    let fed = by == Printer::Stranger;
-    Next::Script {
-        text: Value { text, outline, fed, by, span, ..Value::default() },
-        rest: Vec::new(),
-    }
+    let text = if known { Value::known(text, span) } else { Value::outlined(text, by, span) };
+    Next::Script { text, rest: Vec::new() }
 }
 
 /// The same words kept apart, as `parallel sh -c 'a b'` and `watch sh -c 'a b'` mean them: what joins
@@ -128,12 +124,12 @@ fn pathspec(out: &mut Emitter, call: &Call, value: &Value) {
     let last = split(value.start()).1;
     let says = glob::has_active(value.start()) && !last.starts_with(['*', '?', '[']);
     let folds = magic.contains("icase") || call.parsed.option("--icase-pathspecs").is_some();
-    let files = match &value.text {
+    let files = match value.text() {
         Some(text) if folds && !text.contains('[') => Some(folded(text)),
-        text => text.clone().filter(|_| says),
+        text => text.filter(|_| says).map(str::to_string),
     };
     if let Some(text) = files {
-        let files = Value { glob: true, text: Some(text), ..value };
+        let files = Value::glob(text, value.span);
         out.path(Word::Read, &files, Extent::Exact, Grade::Certain, Source::Operand);
     }
 }
@@ -232,13 +228,13 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
         Role::Device => device(out, value),
         Role::Query => {
             // A name that is a variable as a whole is a name; what is put together may carry data.
-            let glued = value.prefix.is_some()
-                || value.outline.as_ref().is_some_and(|o| o.chars().any(|c| c != BLANK));
-            let computed = value.text.is_none() && (glued || value.by >= Printer::Local);
+            let glued = value.prefix().is_some()
+                || value.outline().is_some_and(|o| o.chars().any(|c| c != BLANK));
+            let computed = value.text().is_none() && (glued || value.by() >= Printer::Local);
             out.contact(value, computed && !call.dry(), Source::Operand);
         }
         Role::Host | Role::Url => {
-            let text = value.text.as_deref().unwrap_or_default();
+            let text = value.text().unwrap_or_default();
             if let Some(file) = text.strip_prefix("file://") {
                 out.path(
                     Word::Read,
@@ -252,7 +248,7 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
             }
         }
         Role::Body => {
-            let file = value.text.as_deref().and_then(options::body_file);
+            let file = value.text().and_then(options::body_file);
             let file = file.map(|file| file.split(';').next().unwrap_or(file).trim_matches('"'));
             if let Some(file) = file.filter(|file| *file != "-") {
                 let file = Value::known(file, span);
@@ -355,7 +351,7 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
     if at.extent != Extent::Exact {
         return;
     }
-    let slash = value.text.as_deref().is_some_and(is_directory);
+    let slash = value.text().is_some_and(is_directory);
     if recursive && call.name != "install" {
         sources.iter().for_each(|source| laid_over(out, call, source, value));
     }
@@ -364,7 +360,7 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
         return;
     }
     for source in sources {
-        let Some(text) = &source.text else {
+        let Some(text) = source.text() else {
             out.effect(
                 Word::Write,
                 Grade::Certain,
@@ -380,12 +376,8 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
         if last.is_empty() || last == "." || last == ".." {
             continue;
         }
-        let inner = Value {
-            text: Some(format!("{}/{last}", at.lexical)),
-            glob: source.glob,
-            span: value.span.clone(),
-            ..Value::default()
-        };
+        let inner = Value::known(format!("{}/{last}", at.lexical), value.span.clone());
+        let inner = if source.is_glob() { inner.as_glob() } else { inner };
         out.path(Word::Write, &inner, extent, Grade::Certain, Source::Operand);
     }
 }

@@ -21,7 +21,7 @@ pub fn run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
         let name =
             option.names.rsplit(',').next().filter(|n| !n.is_empty()).unwrap_or(&option.name);
         if name == "--privileged" {
-            let value = call.args.get(option.at).cloned().unwrap_or_default();
+            let value = call.args.get(option.at).cloned().unwrap_or_else(|| Value::unknown(0..0));
             out.push(Word::Privilege, Grade::Certain, Source::Program, call.span.clone());
             escape(out, &value);
         }
@@ -85,12 +85,12 @@ fn below(text: &str, dirs: &[&str]) -> bool {
 fn bind(out: &mut Emitter, value: &Value, host: &str, text: &str) {
     if !host.starts_with(['/', '.', '~']) {
         // A volume's name; what nobody knows may be any path.
-        if value.text.is_none() && host.is_empty() {
+        if value.text().is_none() && host.is_empty() {
             out.path(Word::Write, value, Extent::Tree, Grade::Certain, Source::Operand);
         }
         return;
     }
-    let known = match &value.text {
+    let known = match value.text() {
         Some(_) => Value::known(host, value.span.clone()),
         None => value.clone(),
     };

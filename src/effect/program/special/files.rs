@@ -208,7 +208,7 @@ pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         for token in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
             words = words.iter().map(|w| w.with(token, &item)).collect();
         }
-        let placed = command.iter().any(|w| w.text.as_deref().is_some_and(|t| t.contains('{')));
+        let placed = command.iter().any(|w| w.text().is_some_and(|t| t.contains('{')));
         if !placed {
             words.push(item);
         }
@@ -248,12 +248,8 @@ fn reads(words: &[Value], own: &'static [Program]) -> bool {
 
 /// Everything in the directory, as a glob: what a find prints that leaves nothing out but by type.
 pub fn all(start: &Value) -> Option<Value> {
-    Some(Value {
-        text: Some(format!("{}/*", start.plain()?.trim_end_matches('/'))),
-        glob: true,
-        span: start.span.clone(),
-        ..Value::default()
-    })
+    let dir = start.plain()?.trim_end_matches('/');
+    Some(Value::glob(format!("{dir}/*"), start.span.clone()))
 }
 
 /// The same as globs, where tests ask for a name. They stand beside [`Value::below`]: what is deleted or opened
@@ -268,9 +264,7 @@ pub fn named(start: &Value, args: &[Value]) -> Vec<Value> {
     for (test, name) in names {
         let value = match test {
             "-name" => name.clone(),
-            "-iname" => {
-                Value { text: name.text.as_ref().map(|t| t.to_lowercase()), ..name.clone() }
-            }
+            "-iname" => name.map(str::to_lowercase),
             // A whole path is told as well.
             "-path" | "-wholename" if name.plain().is_some_and(|t| !glob::has_active(t)) => {
                 found.push(name.clone());
@@ -313,7 +307,7 @@ pub fn dd(out: &mut Emitter, values: &[Value]) {
         } else if text.starts_with("of=") {
             out.path(Word::Write, &value.rest(3), Extent::Exact, Grade::Certain, Source::Operand);
             written(out, &value.rest(3));
-        } else if value.text.is_none() && !text.contains('=') {
+        } else if value.text().is_none() && !text.contains('=') {
             out.path(
                 Word::Write,
                 &Value::unknown(value.span.clone()),
@@ -427,8 +421,11 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
 /// The files of an archive that are asked for by name.
 pub fn members(out: &mut Emitter, values: &[Value], globs: bool) {
     for value in values {
-        let glob = globs && value.text.as_deref().is_some_and(glob::has_active);
-        let value = Value { glob, ..value.clone() };
+        let value = match value.text() {
+            Some(text) if globs && glob::has_active(text) => Value::glob(text, value.span.clone()),
+            Some(text) => Value::known(text, value.span.clone()),
+            None => value.clone(),
+        };
         out.path(Word::Write, &value, Extent::Tree, Grade::Certain, Source::Operand);
     }
 }
@@ -441,9 +438,9 @@ pub fn unzip(out: &mut Emitter, call: &Call, values: &[Value]) {
     if asked.is_empty() || call.parsed.option("-x").is_some() {
         return unpacked(out, &archive.resolved, into.unwrap_or("."));
     }
-    let inner = |value: &Value| match (&value.text, into) {
-        (Some(text), Some(dir)) => Value { text: Some(format!("{dir}/{text}")), ..value.clone() },
-        _ => value.clone(),
+    let inner = |value: &Value| match into {
+        Some(dir) => value.map(|text| format!("{dir}/{text}")),
+        None => value.clone(),
     };
     members(out, &asked.iter().map(inner).collect::<Vec<_>>(), true);
 }

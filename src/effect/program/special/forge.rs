@@ -39,7 +39,7 @@ pub fn api(out: &mut Emitter, call: &Call, values: &[Value]) {
 
 /// `gh alias set NAME TEXT`: text behind `!` is run by a shell from then on.
 pub fn alias(out: &mut Emitter, values: &[Value]) {
-    if let Some(text) = values.get(1).filter(|v| v.start().starts_with('!') || v.text.is_none()) {
+    if let Some(text) = values.get(1).filter(|v| v.start().starts_with('!') || v.text().is_none()) {
         out.unknown("an alias that runs shell text", text.span.clone());
     }
 }
@@ -52,7 +52,7 @@ pub fn clone(out: &mut Emitter, values: &[Value]) {
             let last = from.plain().map(|t| t.trim_end_matches(".git").rsplit('/').next());
             match last.flatten() {
                 Some(name) => Value::known(name, from.span.clone()),
-                None => Value { prefix: Some("./".into()), ..Value::unknown(from.span.clone()) },
+                None => Value::begins("./", from.span.clone()),
             }
         }
         [] => return,

@@ -145,11 +145,11 @@ fn checkout(out: &mut Emitter, call: &Call, values: &[Value]) {
 /// Is the only word behind `git checkout` a file? git asks whether there is such a branch; here the
 /// disk is asked, and after that the shape of the word.
 fn names_file(out: &mut Emitter, value: &Value) -> bool {
-    let Some(text) = &value.text else { return false };
-    let shaped = matches!(text.as_str(), "." | "..")
+    let Some(text) = value.text() else { return false };
+    let shaped = matches!(text, "." | "..")
         || ["./", "../", "/", ":/", ":("].iter().any(|start| text.starts_with(start))
         || text.ends_with('/')
-        || value.glob;
+        || value.is_glob();
     shaped
         || out.cwd.clone().is_some_and(|cwd| out.resolver.exists(&path::join(&cwd, text)))
         || split(text).1.rsplit_once('.').is_some_and(|(stem, extension)| {
@@ -454,7 +454,7 @@ fn clone(out: &mut Emitter, values: &[Value]) {
     if text.starts_with("ext::") {
         out.unknown("git's ext transport runs a command", url.span.clone());
     }
-    let far = text.contains("://") || text.contains('@') || is_scp(text) || url.text.is_none();
+    let far = text.contains("://") || text.contains('@') || is_scp(text) || url.text().is_none();
     if far {
         out.contact(url, false, Source::Operand);
     } else {
@@ -467,9 +467,7 @@ fn clone(out: &mut Emitter, values: &[Value]) {
     let target = match (values.get(1), name) {
         (Some(dir), _) => dir.clone(),
         (None, Some(name)) => Value::known(name, url.span.clone()),
-        (None, None) => {
-            Value { prefix: Some("./".to_string()), ..Value::unknown(url.span.clone()) }
-        }
+        (None, None) => Value::begins("./", url.span.clone()),
     };
     out.path(Word::Write, &target, Extent::Tree, Grade::Certain, Source::Operand);
     if far {

@@ -15,7 +15,7 @@ pub fn machine(out: &mut Emitter, call: &Call, values: &[Value]) {
     let any = |asks: &dyn Fn(&str) -> bool| values.iter().any(|v| v.plain().is_some_and(asks));
     let changes = match call.name {
         "ip" => any(&|word| IP_CHANGES.contains(&word)),
-        "sysctl" => values.iter().any(|v| v.text.is_none() || v.start().contains('=')),
+        "sysctl" => values.iter().any(|v| v.text().is_none() || v.start().contains('=')),
         // A device alone is only looked up.
         "ifconfig" | "iwconfig" | "ethtool" | "arp" | "losetup" => values.len() > 1,
         "nmcli" => any(&|word| {

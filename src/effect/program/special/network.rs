@@ -30,7 +30,7 @@ pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
         send |= text.contains('=');
     }
     // `:3000/x` is this machine.
-    let local = url.text.as_ref().filter(|text| text.starts_with([':', '/']));
+    let local = url.text().filter(|text| text.starts_with([':', '/']));
     let local = local.map(|text| Value::known(format!("localhost{text}"), url.span.clone()));
     out.contact(
         local.as_ref().unwrap_or(url),
@@ -61,7 +61,7 @@ pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], next: &mut [Next]) {
 /// socat: two addresses, `TYPE:where,options`; `A!!B` reads from one and writes to the other.
 pub fn socat(out: &mut Emitter, values: &[Value], next: &mut Vec<Next>) {
     for value in values {
-        let Some(text) = value.text.clone() else {
+        let Some(text) = value.text() else {
             // The type may still be plain: `TCP:$host:80`.
             address(out, value.start(), true, value, next);
             continue;

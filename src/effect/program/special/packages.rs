@@ -17,7 +17,7 @@ pub fn packages(out: &mut Emitter, call: &Call, program: &Program, values: &[Val
     let editable = call.parsed.options.iter().filter(|o| o.name == "-e" || o.name == "--editable");
     let editable = editable.filter_map(|o| o.value.as_ref());
     for (at, value) in values.iter().chain(editable).enumerate() {
-        let Some(text) = &value.text else { continue };
+        let Some(text) = value.text() else { continue };
         // A package that no registry has, an allow names.
         let elsewhere = |out: &mut Emitter| names(out, call.parsed.subs + at + 1);
         // `name @ https://host/x.whl`, `git+ssh://host/x`, `name@git+https://host/x`.
@@ -105,7 +105,7 @@ pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
     if fetched(out, first) {
         return;
     }
-    if first.text.is_none() {
+    if first.text().is_none() {
         // Nobody knows which: no allow covers it.
         out.push(Word::Read, Grade::Unknown, Source::Program, first.span.clone());
         return values[1..].iter().for_each(|value| maybe_path(out, value));
@@ -136,7 +136,7 @@ pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
 /// `npm pkg set`: what the project's scripts run.
 pub fn fields(out: &mut Emitter, call: &Call, values: &[Value]) {
     let runs = |value: &Value| {
-        value.text.as_deref().is_none_or(|text| {
+        value.text().is_none_or(|text| {
             ["scripts", "bin", "config", "gypfile", "[", "{"]
                 .iter()
                 .any(|key| text.starts_with(key))
@@ -163,7 +163,7 @@ pub fn script(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
     let Some((file, rest)) = values.split_first() else { return };
     if file.plain() == Some("-") {
         next.push(Next::Stdin { lang: program.language() });
-    } else if !fetched(out, file) && file.text.as_deref().is_some_and(looks_like_path) {
+    } else if !fetched(out, file) && file.text().is_some_and(looks_like_path) {
         let lang = program.lang.or(Some(table::Language::Python));
         next.push(Next::File { file: file.clone(), lang });
     }
@@ -180,7 +180,7 @@ pub fn config(out: &mut Emitter, call: &Call, program: &Program, values: &[Value
     let file = format!("{}/{file}", out.place.home);
     out.own_path(Word::Write, &file, Extent::Exact, Grade::Certain, call.span.clone());
     let names_program = values.iter().any(|value| {
-        value.text.as_deref().is_none_or(|text| {
+        value.text().is_none_or(|text| {
             let key = text.split('=').next().unwrap_or_default();
             matches!(key, "script-shell" | "shell" | "editor" | "git" | "viewer" | "node-options")
                 || matches!(key, "onload-script" | "yarnPath" | "yarn-path")

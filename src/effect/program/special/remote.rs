@@ -58,7 +58,7 @@ pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
             }
             continue;
         }
-        if value.text.is_none() && !value.start().starts_with('/') && !call.dry() && !near {
+        if value.text().is_none() && !value.start().starts_with('/') && !call.dry() && !near {
             out.effect(Word::Send, Grade::Unknown, None, None, Source::Operand, span.clone());
         }
         if !last {
@@ -131,7 +131,7 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value]) {
     let wget = call.name == "wget";
     send |= settings(out, call);
     for url in &urls {
-        let text = url.text.as_deref().unwrap_or_default();
+        let text = url.text().unwrap_or_default();
         if let Some(file) = text.strip_prefix("file://") {
             out.path(
                 Word::Read,
@@ -145,7 +145,7 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value]) {
         let named = call.parsed.has(mark::SPARE)
             || wget && !call.parsed.has(mark::STDOUT) && call.parsed.option("-O").is_none();
         if named {
-            let name = match url.text.as_deref() {
+            let name = match url.text() {
                 Some(text) => {
                     let rest = text.split_once("://").map_or(text, |(_, r)| r);
                     let path = rest.split(['?', '#']).next().unwrap_or_default();
@@ -155,7 +155,7 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value]) {
                     }
                 }
                 None => {
-                    Value { prefix: Some("./".to_string()), ..Value::unknown(url.span.clone()) }
+                    Value::begins("./", url.span.clone())
                 }
             };
             let dir = ["-P", "--output-dir"]
@@ -163,7 +163,7 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value]) {
                 .find_map(|n| call.parsed.option(n))
                 .and_then(|o| o.value.as_ref())
                 .and_then(Value::plain);
-            let name = match (dir, &name.text) {
+            let name = match (dir, name.text()) {
                 (Some(dir), Some(text)) => Value::known(format!("{dir}/{text}"), url.span.clone()),
                 _ => name,
             };
@@ -186,7 +186,7 @@ fn settings(out: &mut Emitter, call: &Call) -> bool {
     let mut send = false;
     for option in &call.parsed.options {
         let Some(value) = &option.value else { continue };
-        let text = value.text.as_deref().unwrap_or_default();
+        let text = value.text().unwrap_or_default();
         let mut file = None;
         if ELSEWHERE.iter().any(|name| option.is(name)) {
             out.push(Word::Network, Grade::Certain, Source::Operand, value.span.clone());
@@ -262,8 +262,8 @@ fn settings(out: &mut Emitter, call: &Call) -> bool {
 /// `-o Key=Value` of ssh, scp and sftp: some name programs, some files.
 pub fn ssh_settings(out: &mut Emitter, call: &Call, found: &[options::Found]) {
     for option in found.iter().filter(|o| o.name == "-o") {
-        let known = option.value.as_ref().and_then(|v| v.text.clone());
-        let text = known.as_deref().unwrap_or_default();
+        let known = option.value.as_ref().and_then(Value::text);
+        let text = known.unwrap_or_default();
         let (key, value) = text.split_once(['=', ' ']).unwrap_or((text, ""));
         let key = key.trim().to_ascii_lowercase();
         let runs = key.ends_with("command") && key != "permitlocalcommand"
@@ -287,7 +287,7 @@ pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Ne
     let send = call.fed && call.parsed.option("-n").is_none();
     out.contact(host, send, Source::Operand);
     let known = host_of(host);
-    let grade = if host.text.is_some() { Grade::Certain } else { Grade::Unknown };
+    let grade = if host.text().is_some() { Grade::Certain } else { Grade::Unknown };
     out.effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
     // OpenSSH takes options behind the host as well.
     let behind = options::parse("ssh", rest, &[]);

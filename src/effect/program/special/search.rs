@@ -271,7 +271,7 @@ impl Search<'_> {
             "-nouser" | "-nogroup" => return Some(false),
             _ => {}
         }
-        let value = self.args.get(self.at).and_then(|a| a.text.clone());
+        let value = self.args.get(self.at).and_then(Value::text);
         self.at += usize::from(word.starts_with('-'));
         let value = value?;
         let folded = |text: &str| text.to_lowercase();

@@ -13,7 +13,7 @@ impl Walker<'_> {
         let Some(name) = words.first().and_then(Value::plain) else { return Printer::Stranger };
         let name = name.rsplit('/').next().unwrap_or_default();
         let args = &words[1..];
-        let mut by = args.iter().map(|a| a.by).max().unwrap_or_default();
+        let mut by = args.iter().map(|a| a.by()).max().unwrap_or_default();
         let row = table::row(name, self.out.place.programs);
         let settings = row.and_then(|row| row.settings).is_some_and(|words| {
             let is = |word: &str| words.split(' ').any(|own| own == word);
@@ -38,7 +38,7 @@ impl Walker<'_> {
             "echo" | "printf" | "true" | ":" => Printer::Nobody,
             // A filter without files says nothing of its own.
             "cat" | "head" | "tail" | "sort" | "uniq" | "cut" | "tac" | "tee" | "xargs"
-                if !args.iter().any(|a| !a.start().starts_with('-') || a.text.is_none()) =>
+                if !args.iter().any(|a| !a.start().starts_with('-') || a.text().is_none()) =>
             {
                 Printer::Nobody
             }
@@ -46,7 +46,7 @@ impl Walker<'_> {
                 Printer::Nobody
             }
             "cat" | "head" | "tail" | "grep" | "sort" | "uniq" | "cut" => {
-                let strange = args.iter().any(|a| a.text.is_some() && self.was_written(a));
+                let strange = args.iter().any(|a| a.text().is_some() && self.was_written(a));
                 if strange { Printer::Stranger } else { Printer::File }
             }
             _ => Printer::Local,

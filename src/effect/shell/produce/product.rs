@@ -8,13 +8,13 @@ use crate::effect::emitter::Spot;
 use crate::effect::guarded;
 use crate::effect::path::{join, normalise, split};
 use crate::effect::program::{code, special};
-use crate::effect::value::{Printer, Value};
+use crate::effect::value::{Printer, Text, Value};
 use crate::glob;
 use crate::limits::Cap;
 
 /// Arguments as text; what is not known is empty.
 fn texts(args: &[Value]) -> Vec<String> {
-    args.iter().map(|a| a.text.clone().unwrap_or_default()).collect()
+    args.iter().map(|a| a.text().unwrap_or_default().to_string()).collect()
 }
 
 impl Walker<'_> {
@@ -92,7 +92,7 @@ impl Walker<'_> {
                 _ => None,
             },
             "find" | "fd" | "fdfind" | "ls" | "grep" | "rg" | "egrep" | "ag" | "git"
-                if args.iter().any(|a| a.text.is_none()) && name != "find" =>
+                if args.iter().any(|a| a.text().is_none()) && name != "find" =>
             {
                 None
             }
@@ -295,8 +295,8 @@ impl Walker<'_> {
             [] => Some(Feed::Here),
             [one] if itself => Some(Feed::Lines((*one).clone())),
             // Of directories it lists what is in them.
-            [one] if one.glob && one.start().ends_with('/') => None,
-            [one] if one.glob => Some(Feed::Lines((*one).clone())),
+            [one] if one.is_glob() && one.start().ends_with('/') => None,
+            [one] if one.is_glob() => Some(Feed::Lines((*one).clone())),
             [one] => match self.out.spot(one, Extent::Exact, false) {
                 Spot::At(target) if self.out.resolver.is_dir(&target.resolved) => Some(Feed::Names),
                 _ => listing::relative(args).then(listing::here),
@@ -314,8 +314,8 @@ impl Walker<'_> {
 
     /// The text of a file: known if the call wrote it itself.
     fn file_text(&mut self, file: &Value) -> Option<Feed> {
-        if file.pipe {
-            return Some(self.pipe(file));
+        if let Text::Pipe(at) = file.text {
+            return Some(self.pipe(at));
         }
         match self.out.spot(file, Extent::Exact, false) {
             Spot::At(target) => match self.out.written.get(&target.resolved) {
@@ -343,11 +343,7 @@ fn mktemp(args: &[Value], usual: Option<String>) -> Option<Feed> {
     let mut dir = usual.unwrap_or_else(|| "/tmp".to_string());
     for (i, arg) in args.iter().enumerate() {
         let after = i > 0 && matches!(args[i - 1].plain(), Some("-p" | "--tmpdir"));
-        let text = match (arg.plain(), &arg.prefix) {
-            (Some(text), _) => text,
-            (None, Some(prefix)) => prefix,
-            _ => return None,
-        };
+        let text = arg.plain().or(arg.prefix())?;
         if after {
             dir = text.to_string();
         } else if let Some(d) = text.strip_prefix("--tmpdir=") {
@@ -364,6 +360,5 @@ fn mktemp(args: &[Value], usual: Option<String>) -> Option<Feed> {
             }
         }
     }
-    let prefix = Some(format!("{}/", dir.trim_end_matches('/')));
-    Some(Feed::Lines(Value { prefix, ..Value::default() }))
+    Some(Feed::Lines(Value::begins(format!("{}/", dir.trim_end_matches('/')), 0..0)))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::state::Var;
-use crate::effect::value::{BLANK, Printer, Value};
+use crate::effect::value::{BLANK, Printer, Split, Text, Unknown, Value};
 
 /// How a character came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,12 +21,8 @@ pub enum Quote {
 /// Text that is known only at run time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blank {
-    /// Neither splits nor vanishes: surely one word.
-    pub one: bool,
-    /// Holds no slash and is not `..`: a name, a number, a date.
-    pub name: bool,
-    /// It was expanded without quotes, so it may be several words; most of the time it is one.
-    pub splits: bool,
+    /// How it may be split.
+    pub split: Split,
     /// Who prints it.
     pub by: Printer,
 }
@@ -49,12 +45,13 @@ pub enum Atom {
 impl Atom {
     /// Unknown text that no command prints; `one` = surely one word.
     pub const fn blank(one: bool) -> Atom {
-        Atom::Unknown(Blank { one, name: false, splits: false, by: Printer::Nobody })
+        let split = if one { Split::Never } else { Split::Freely };
+        Atom::Unknown(Blank { split, by: Printer::Nobody })
     }
 
     /// An unknown name: one word without a slash.
     pub const fn name() -> Atom {
-        Atom::Unknown(Blank { one: true, name: true, splits: false, by: Printer::Nobody })
+        Atom::Unknown(Blank { split: Split::Name, by: Printer::Nobody })
     }
 }
 
@@ -70,27 +67,22 @@ pub fn quoted(text: &str) -> Vec<Atom> {
 
 /// A value as atoms again (positional parameters).
 pub fn atoms_of(value: &Value) -> Vec<Atom> {
-    match (&value.text, &value.prefix) {
-        (Some(text), _) if value.glob => {
+    match &value.text {
+        Text::Glob { pattern, .. } => {
             // A pattern's own blanks split, those of what it fits nobody knows.
             let quote = |c: char| if c.is_whitespace() { Quote::Quoted } else { Quote::Pattern };
-            text.chars().map(|c| Atom::Ch(c, quote(c))).collect()
+            pattern.chars().map(|c| Atom::Ch(c, quote(c))).collect()
         }
-        (Some(text), _) => quoted(text),
-        (None, Some(prefix)) => {
-            let mut atoms = quoted(prefix);
-            atoms.push(Atom::Unknown(Blank {
-                one: true,
-                name: value.name,
-                splits: false,
-                by: value.by,
-            }));
+        Text::Known(text) => quoted(text),
+        Text::Pipe(at) => vec![Atom::Pipe(*at)],
+        Text::Unknown(Unknown { prefix, split, by, .. }) => {
+            let mut atoms = quoted(prefix.as_deref().unwrap_or_default());
+            let split = match (split, prefix) {
+                (Split::Freely, None) => Split::Freely,
+                (split, _) => Split::Never.min(*split),
+            };
+            atoms.push(Atom::Unknown(Blank { split, by: *by }));
             atoms
-        }
-        (None, None) if value.pipe => vec![Atom::Pipe(value.feed)],
-        (None, None) => {
-            let name = value.name;
-            vec![Atom::Unknown(Blank { one: name || value.one, name, splits: false, by: value.by })]
         }
     }
 }
@@ -103,11 +95,14 @@ pub fn expanded(atoms: &[Atom], inside: bool, out: &mut Vec<Atom>) {
         Atom::Ch(c, Quote::Pattern) => Atom::Ch(*c, Quote::Pattern),
         Atom::Ch(c, _) if inside => Atom::Ch(*c, Quote::Quoted),
         Atom::Ch(c, _) => Atom::Ch(*c, Quote::Expanded),
-        Atom::Unknown(blank) => Atom::Unknown(Blank {
-            one: blank.one || inside,
-            splits: !inside && !blank.name,
-            ..*blank
-        }),
+        Atom::Unknown(blank) => {
+            let split = match blank.split {
+                Split::Name => Split::Name,
+                _ if inside => Split::Never,
+                split => split.max(Split::Rarely),
+            };
+            Atom::Unknown(Blank { split, ..*blank })
+        }
         other => *other,
     }));
 }
@@ -159,34 +154,33 @@ fn numbers(atoms: &[Atom]) -> Option<String> {
 pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
     let special = |c: char| matches!(c, '*' | '?' | '[');
     let (mut glob, mut escaped, mut bracket) = (false, false, false);
-    let (mut unknown, mut one, mut splits) = (false, true, false);
+    let (mut unknown, mut split) = (false, Split::Name);
     let mut by = Printer::Nobody;
-    let mut pipe = None;
+    if let [Atom::Pipe(at)] = atoms {
+        return Value { text: Text::Pipe(*at), span };
+    }
     for atom in atoms {
         match atom {
             Atom::Ch(c, Quote::Quoted) => escaped |= special(*c) || *c == '\\',
             // A group that is no extended glob: not followed.
-            Atom::Ch('(', Quote::Bare) => (unknown, one) = (true, false),
+            Atom::Ch('(', Quote::Bare) => (unknown, split) = (true, Split::Freely),
             // A bracket without its other half is text (`[`, the program).
             Atom::Ch('[', _) => bracket = true,
             Atom::Ch(']', _) => glob |= bracket,
             Atom::Ch(c, _) => glob |= special(*c),
             Atom::Unknown(blank) => {
                 unknown = true;
-                one &= blank.one;
-                splits |= blank.splits;
+                split = split.max(blank.split);
                 by = by.max(blank.by);
             }
-            Atom::Pipe(at) => pipe = Some(*at),
-            Atom::Break => (unknown, one) = (true, false),
+            // The path of a pipe with something around it.
+            Atom::Pipe(_) => return Value::unknown(span),
+            Atom::Break => (unknown, split) = (true, Split::Freely),
             Atom::Empty => {}
         }
     }
-    if let Some(feed) = pipe {
-        return Value { pipe: atoms.len() == 1, feed, span, ..Value::default() };
-    }
     let mut text = String::new();
-    let mut name = false;
+    let mut first = split;
     for atom in atoms {
         match atom {
             Atom::Ch(c, Quote::Quoted) => {
@@ -197,38 +191,35 @@ pub fn value(atoms: &[Atom], span: Range<usize>) -> Value {
             }
             Atom::Ch(c, _) => text.push(*c),
             Atom::Unknown(blank) => {
-                name = blank.name;
+                first = blank.split;
                 break;
             }
             Atom::Break | Atom::Pipe(_) | Atom::Empty => {}
         }
     }
-    if !unknown {
-        let outline = if glob { numbers(atoms) } else { None };
-        return Value { text: Some(text), glob, outline, span, ..Value::default() };
+    if !unknown && glob {
+        return Value { text: Text::Glob { pattern: text, outline: numbers(atoms) }, span };
     }
-    let name = name && one && !glob;
+    if !unknown {
+        return Value::known(text, span);
+    }
+    let split = match split {
+        _ if glob => Split::Freely,
+        // Up to the next slash it is a name.
+        Split::Never => first,
+        split => split,
+    };
     // What climbs behind the unknown part may leave the place in front of it.
     let climbs = atoms
         .windows(2)
         .skip(text.chars().count())
         .any(|pair| pair.iter().all(|atom| matches!(atom, Atom::Ch('.', _))));
-    let prefix = (one && !text.is_empty() && !glob && !climbs).then_some(text);
+    let prefix = (split < Split::Freely && !text.is_empty() && !climbs).then_some(text);
     let letter = |atom: &Atom| match atom {
         Atom::Ch(c, _) => *c,
         Atom::Break => ' ',
         _ => BLANK,
     };
     let outline = Some(atoms.iter().filter(|a| **a != Atom::Empty).map(letter).collect());
-    Value {
-        prefix,
-        name,
-        one: one && !glob,
-        splits,
-        outline,
-        fed: by == Printer::Stranger,
-        by,
-        span,
-        ..Value::default()
-    }
+    Value { text: Text::Unknown(Unknown { prefix, outline, split, by }), span }
 }

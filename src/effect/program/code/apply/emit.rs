@@ -23,7 +23,7 @@ impl Scan<'_, '_> {
             if self.full() {
                 return;
             }
-            let text = value.text.as_deref().unwrap_or_default();
+            let text = value.text().unwrap_or_default();
             if text == ":memory:" || text.starts_with("php://") || text.starts_with("data:") {
                 continue;
             }
@@ -34,9 +34,9 @@ impl Scan<'_, '_> {
                 continue;
             }
             if let Some(rest) = text.strip_prefix("~/") {
-                value.text = Some(format!("{}/{rest}", self.out.place.home));
+                value = value.map(|_| format!("{}/{rest}", self.out.place.home));
             } else if let Some(rest) = text.strip_prefix("file://") {
-                value.text = Some(rest.to_string());
+                value = value.map(|_| rest.to_string());
             }
             self.out.path(word, &value, extent, Grade::Certain, Source::Code);
         }
@@ -49,7 +49,7 @@ impl Scan<'_, '_> {
             if self.full() {
                 return;
             }
-            if let Some(file) = value.text.as_deref().and_then(|t| t.strip_prefix("file://")) {
+            if let Some(file) = value.text().and_then(|t| t.strip_prefix("file://")) {
                 let value = Value::known(file, self.span.clone());
                 self.out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Code);
             } else {
@@ -78,7 +78,7 @@ impl Scan<'_, '_> {
             };
             let value = self.fed(value, input, call);
             let cwd = self.elsewhere(call);
-            if cwd.is_some() && value.text.is_some() {
+            if cwd.is_some() && value.text().is_some() {
                 let sh = |t: &str| Value::known(t, self.span.clone());
                 let words = vec![sh("sh"), sh("-c"), value];
                 self.next.push(Next::Words { words, cwd, feeds: false });
@@ -164,7 +164,7 @@ impl Scan<'_, '_> {
             let fed = self.fed(one.clone(), call.opt("input"), call);
             if fed != *one {
                 self.shell(
-                    &Val::text(&fed.text.unwrap_or_default()),
+                    &Val::text(fed.text().unwrap_or_default()),
                     &Call { pos: Vec::new(), opts: Vec::new() },
                 );
                 return;
