@@ -105,7 +105,10 @@ fn rule_lines(
         let rule = rules[id].as_table().expect("a rule is a table");
         let commands = strings(rule.get("command"));
         let named = commands.iter().filter(|pattern| !pattern.starts_with('!'));
-        let programs: Option<Vec<Vec<String>>> = named.map(|pattern| programs(pattern)).collect();
+        let programs = |pattern: &String| {
+            compiled::programs(&compiled::command(pattern).expect("a pattern of commands"))
+        };
+        let programs: Option<Vec<Vec<String>>> = named.map(programs).collect();
         let programs = unique(programs.unwrap_or_default().concat());
         let effects: Vec<String> = strings(rule.get("effect"))
             .iter()
@@ -159,44 +162,6 @@ fn strings(value: Option<&toml::Value>) -> Vec<String> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The programs of a command pattern, each with its first operand, or option where the program is
-/// any, as `CommandPattern::programs` finds them. None where one is a glob.
-fn programs(pattern: &str) -> Option<Vec<String>> {
-    let spaced = pattern.replace('(', " ( ").replace(')', " ) ").replace('|', " | ");
-    let mut forms: Vec<Vec<&str>> = vec![Vec::new()];
-    let mut words = spaced.split_whitespace();
-    while let Some(word) = words.next() {
-        let group: Vec<&str> = match word {
-            "(" => words.by_ref().take_while(|word| *word != ")").collect(),
-            _ => vec![word],
-        };
-        let ways: Vec<&[&str]> = group.split(|word| *word == "|").collect();
-        forms = forms
-            .iter()
-            .flat_map(|form| ways.iter().map(move |way| [form.as_slice(), way].concat()))
-            .collect();
-    }
-    let plain = |word: &str| !word.contains(['*', '?', '[', '$']);
-    forms
-        .iter()
-        .map(|form| {
-            let (program, rest) = form.split_first()?;
-            let operand = rest.iter().find(|word| !word.starts_with('-'));
-            let option = rest.iter().find(|word| word.starts_with('-'));
-            match (*program, operand, option) {
-                ("*", _, Some(option)) if plain(option) => {
-                    Some(format!("* {}", option.split('=').next().unwrap_or_default()))
-                }
-                (program, _, _) if !plain(program) => None,
-                (program, Some(operand), _) if plain(operand) => {
-                    Some(format!("{program} {operand}"))
-                }
-                (program, _, _) => Some(program.to_string()),
-            }
-        })
-        .collect()
 }
 
 fn unique(items: Vec<String>) -> Vec<String> {

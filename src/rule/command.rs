@@ -42,19 +42,15 @@ impl CommandPattern {
         compiled::permission(text).map(|compiled| CommandPattern::sound(&compiled))
     }
 
-    /// The forms of those programs; None for one that cannot be read.
-    fn forms(&self, wanted: impl Fn(&Group<'_>) -> bool) -> impl Iterator<Item = Option<Form<'_>>> {
+    /// The forms that could be of the command, by its program; None for one that cannot be read.
+    fn forms_of(&self, command: &SubCommand) -> impl Iterator<Item = Option<Form<'_>>> {
+        let could_be = |group: &Group<'_>| command.name.is_empty() || group.names(&command.name);
         compiled::groups(&self.forms)
-            .filter(move |group| group.as_ref().is_none_or(&wanted))
+            .filter(move |group| group.as_ref().is_none_or(could_be))
             .flat_map(|group| {
                 let damaged = group.is_none().then_some(None);
                 group.into_iter().flat_map(Group::forms).chain(damaged)
             })
-    }
-
-    /// The forms that could be of the command, by its program.
-    fn forms_of(&self, command: &SubCommand) -> impl Iterator<Item = Option<Form<'_>>> {
-        self.forms(|group| command.name.is_empty() || group.names(&command.name))
     }
 
     /// Does one of the forms hold for the command?
@@ -62,26 +58,9 @@ impl CommandPattern {
         self.forms_of(command).any(|form| form.is_some_and(|form| holds(&form)))
     }
 
-    /// The programs that the pattern names, each with its first operand where that is a plain word:
-    /// `git push`; for any program, with its first option: `* --yolo`. None where a form names a
-    /// program by a glob.
+    /// The programs that the pattern names: see [`compiled::programs`].
     pub fn programs(&self) -> Option<Vec<String>> {
-        self.forms(|_| true)
-            .map(|form| {
-                let form = form?;
-                let program = form.program;
-                match form.items.first() {
-                    _ if glob::is_glob(program) => {
-                        let option = form.options.first().filter(|o| !glob::is_glob(o.name))?;
-                        (program == "*").then(|| format!("* {}", option.name))
-                    }
-                    Some(Item::Operand(word)) if !glob::is_glob(word) => {
-                        Some(format!("{program} {word}"))
-                    }
-                    _ => Some(program.to_string()),
-                }
-            })
-            .collect()
+        compiled::programs(&self.forms)
     }
 
     /// Is this sub-command one of the pattern's? `Maybe` where that hangs on a value that is known
@@ -549,7 +528,11 @@ mod tests {
         assert_eq!(hits(&format!("echo {}z", "** a ".repeat(30)), &many), Truth::No);
         assert_eq!(hits(&format!("echo {}a $", "** a ".repeat(30)), &many), Truth::Yes);
         let adjacent = CommandPattern::parse(&format!("echo a {}", "** ".repeat(50))).unwrap();
-        assert_eq!(adjacent, CommandPattern::parse("echo a **").unwrap());
+        let form = |pattern: &CommandPattern| {
+            let forms = compiled::groups(&pattern.forms).flatten().flat_map(Group::forms);
+            format!("{:?}", forms.collect::<Vec<_>>())
+        };
+        assert_eq!(form(&adjacent), form(&CommandPattern::parse("echo a **").unwrap()));
         let long = CommandPattern::parse(&format!("echo {}", "** ".repeat(75_000)));
         assert_eq!(long.unwrap_err(), "more than 64 words");
     }

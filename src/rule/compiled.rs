@@ -55,7 +55,7 @@ pub struct OptionPattern<'t> {
     pub value: Option<&'t str>,
 }
 
-/// One pattern without alternatives.
+/// A pattern with one of each alternatives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form<'t> {
     /// Its name.
@@ -72,20 +72,16 @@ pub struct Form<'t> {
     pub exact_options: bool,
 }
 
+/// What may stand in one place of a command pattern: words, and more than one run of them where it has alternatives.
+type Ways<'t> = Vec<Vec<&'t str>>;
+
 /// Compiles a command pattern.
 ///
 /// # Errors
 /// Why it cannot be meant.
 pub fn command(written: &str) -> Result<String, String> {
-    let mut tokens = tokenize(written)?;
-    let closed = tokens.last() == Some(&Token::Word("$"));
-    if closed {
-        tokens.pop();
-    }
-    if tokens.contains(&Token::Word("$")) {
-        return Err("`$` stands for the end, so nothing may follow it".into());
-    }
-    groups_of(&expand(&tokens)?, closed, false)
+    let (places, closed) = places(written)?;
+    write_places(&places, closed, false)
 }
 
 /// Compiles the text inside Claude Code's `Bash(...)`: `git push:*`, `npm run *`, `git status`.
@@ -102,19 +98,35 @@ pub fn permission(written: &str) -> Result<String, String> {
     if words.is_empty() || body == "*" {
         words = vec!["*"];
     }
-    groups_of(&[words], exact, exact)
+    write_places(&[vec![words]], exact, exact)
 }
 
-/// The forms, those of one program that follow each other as one group: nearly all are another program's.
-fn groups_of(forms: &[Vec<&str>], closed: bool, exact: bool) -> Result<String, String> {
+/// What follows the first place, once, then each way of the first: its program and the words behind it.
+fn write_places(places: &[Ways<'_>], closed: bool, exact: bool) -> Result<String, String> {
+    let (heads, tail) = places.split_first().ok_or("the pattern is empty")?;
+    let combinations = places.iter().fold(1_usize, |n, ways| n.saturating_mul(ways.len()));
+    if combinations > limits::ALTERNATIVES {
+        return Err(format!("more than {} combinations", limits::ALTERNATIVES));
+    }
+    let longest = |ways: &Ways<'_>| ways.iter().map(Vec::len).max().unwrap_or_default();
+    if places.iter().map(longest).sum::<usize>() > limits::COMMAND_WORDS + 1 {
+        return Err(format!("more than {} words", limits::COMMAND_WORDS));
+    }
+    let mut body = String::new();
+    number(usize::from(closed) | usize::from(exact) << 1, &mut body);
+    for ways in tail {
+        number(ways.len(), &mut body);
+        for way in ways {
+            text(&write_words(way)?, &mut body);
+        }
+    }
     let mut out = String::new();
-    for group in forms.chunk_by(|a, b| a.first() == b.first()) {
-        let program = *group[0].first().ok_or("the pattern is empty")?;
+    text(&body, &mut out);
+    for head in heads {
+        let (program, words) = head.split_first().ok_or("the pattern is empty")?;
         let mut body = String::new();
         let name = program_of(program, &mut body)?;
-        for words in group {
-            form(&words[1..], closed, exact, &mut body)?;
-        }
+        body.push_str(&write_words(words)?);
         out.push(if glob::is_glob(name) { 'g' } else { 'n' });
         text(name, &mut out);
         text(&body, &mut out);
@@ -134,7 +146,8 @@ fn program_of<'p>(program: &'p str, out: &mut String) -> Result<&'p str, String>
     if let Some(why) = glob::fault(name) {
         return Err(format!("`{name}` {why}"));
     }
-    optional(dir.map(|dir| if dir.is_empty() { "/" } else { dir }), out);
+    let dir = dir.map(|dir| if dir.is_empty() { "/" } else { dir });
+    text(dir.unwrap_or_default(), out);
     if dir.is_some() {
         // Relative ones lie in the project.
         let based = ["/", "~/", "./"].iter().any(|base| program.starts_with(base));
@@ -144,40 +157,15 @@ fn program_of<'p>(program: &'p str, out: &mut String) -> Result<&'p str, String>
     Ok(name)
 }
 
-fn form(words: &[&str], closed: bool, exact: bool, out: &mut String) -> Result<(), String> {
-    if words.len() > limits::COMMAND_WORDS {
-        return Err(format!("more than {} words", limits::COMMAND_WORDS));
-    }
-    let (mut items, mut options) = (Vec::new(), Vec::new());
+fn write_words(words: &[&str]) -> Result<String, String> {
+    let mut out = String::new();
     for word in words {
         if let Some(why) = glob::fault(word) {
             return Err(format!("`{word}` {why}"));
         }
-        if *word == "**" {
-            // What any operands follow may as well be one.
-            if items.last() != Some(&Item::Gap) {
-                items.push(Item::Gap);
-            }
-        } else if word.len() > 1 && word.starts_with('-') && *word != "--" {
-            let (name, value) = word.split_once('=').map_or((*word, None), |(n, v)| (n, Some(v)));
-            options.push(OptionPattern { name, value });
-        } else {
-            items.push(Item::Operand(word));
-        }
+        text(word, &mut out);
     }
-    let mut body = String::new();
-    number(usize::from(closed) | usize::from(exact) << 1, &mut body);
-    number(items.len(), &mut body);
-    for item in items {
-        optional(if let Item::Operand(word) = item { Some(word) } else { None }, &mut body);
-    }
-    number(options.len(), &mut body);
-    for option in options {
-        text(option.name, &mut body);
-        optional(option.value, &mut body);
-    }
-    text(&body, out);
-    Ok(())
+    Ok(out)
 }
 
 /// The forms of one program.
@@ -185,85 +173,115 @@ fn form(words: &[&str], closed: bool, exact: bool, out: &mut String) -> Result<(
 pub struct Group<'t> {
     name: &'t str,
     is_glob: bool,
-    body: &'t str,
+    head: &'t str,
+    tail: &'t str,
 }
 
-/// The groups of a compiled command pattern; None for one that is damaged.
+/// The groups of a compiled command pattern, one at least; None for one that is damaged.
 pub fn groups(body: &str) -> impl Iterator<Item = Option<Group<'_>>> {
-    each(Rest::of(body), |rest| {
-        let is_glob = rest.byte()? == b'g';
-        Some(Group { is_glob, name: rest.text()?, body: rest.text()? })
+    let mut rest = Rest::of(body);
+    let tail = rest.text();
+    let mut rest = Some(rest);
+    std::iter::from_fn(move || {
+        let left = rest.as_mut()?;
+        let group = tail.and_then(|tail| Group::read(left, tail));
+        if group.is_none() || left.is_empty() {
+            rest = None;
+        }
+        Some(group)
     })
 }
 
+/// The programs that a compiled command pattern names, each with its first operand where that is a plain word:
+/// `git push`; for any program, with its first option: `* --yolo`. None where a form names a program by a glob.
+pub fn programs(body: &str) -> Option<Vec<String>> {
+    let name = |form: Option<Form<'_>>| {
+        let form = form?;
+        let program = form.program;
+        match form.items.first() {
+            _ if glob::is_glob(program) => {
+                let option = form.options.first().filter(|o| !glob::is_glob(o.name))?;
+                (program == "*").then(|| format!("* {}", option.name))
+            }
+            Some(Item::Operand(word)) if !glob::is_glob(word) => Some(format!("{program} {word}")),
+            _ => Some(program.to_string()),
+        }
+    };
+    let groups = groups(body).collect::<Option<Vec<_>>>()?;
+    groups.into_iter().flat_map(Group::forms).map(name).collect()
+}
+
 impl<'t> Group<'t> {
+    fn read(rest: &mut Rest<'t>, tail: &'t str) -> Option<Group<'t>> {
+        let is_glob = rest.byte()? == b'g';
+        Some(Group { is_glob, name: rest.text()?, head: rest.text()?, tail })
+    }
+
     /// Are its forms of the program of that name?
     pub fn names(&self, program: &str) -> bool {
         if self.is_glob { glob::matches(self.name, program) } else { self.name == program }
     }
 
-    /// Its forms; None for one that is damaged.
+    /// Every way through the alternatives; None for what is damaged.
     pub fn forms(self) -> impl Iterator<Item = Option<Form<'t>>> {
-        let mut rest = Rest::of(self.body);
-        let file = match read_optional(&mut rest) {
-            Some(Some(dir)) => rest.text().map(|file| Some((dir, file))),
-            plain => plain.map(|_| None),
-        };
-        let program = self.name;
-        each(rest, move |rest| Some(Form { program, file: file?, ..Form::read(rest.text()?)? }))
+        let parts = self.parts();
+        let count = parts.as_ref().map_or(1, |(_, places)| places.iter().map(Vec::len).product());
+        (0..count).map(move |mut number: usize| {
+            let (head, places) = parts.as_ref()?;
+            let mut form = head.clone();
+            for ways in places {
+                form.take(ways[number % ways.len()])?;
+                number /= ways.len();
+            }
+            Some(form)
+        })
     }
-}
 
-/// What is read until nothing is left, or once None.
-fn each<'t, T>(
-    rest: Rest<'t>,
-    read: impl Fn(&mut Rest<'t>) -> Option<T>,
-) -> impl Iterator<Item = Option<T>> {
-    let mut rest = Some(rest);
-    std::iter::from_fn(move || {
-        let left = rest.as_mut().filter(|rest| !rest.is_empty())?;
-        let item = read(left);
-        if item.is_none() {
-            rest = None;
+    /// The first place, and what may stand in each further one.
+    fn parts(&self) -> Option<(Form<'t>, Vec<Vec<&'t str>>)> {
+        let (mut head, mut tail) = (Rest::of(self.head), Rest::of(self.tail));
+        let file = match head.text()? {
+            "" => None,
+            dir => Some((dir, head.text()?)),
+        };
+        let flags = tail.number()?;
+        let (closed, exact_options) = (flags & 1 != 0, flags & 2 != 0);
+        let mut form = Form { program: self.name, file, closed, exact_options, ..Form::default() };
+        form.take(head.left()?)?;
+        let (mut count, mut places) = (1, Vec::new());
+        while !tail.is_empty() {
+            let ways = (0..tail.number()?).map(|_| tail.text()).collect::<Option<Vec<_>>>()?;
+            count *= ways.len();
+            if !(1..=limits::ALTERNATIVES).contains(&count) {
+                return None;
+            }
+            places.push(ways);
         }
-        Some(item)
-    })
+        Some((form, places))
+    }
 }
 
 impl<'t> Form<'t> {
-    fn read(form: &'t str) -> Option<Form<'t>> {
-        let mut rest = Rest::of(form);
-        let flags = rest.number()?;
-        let count = rest.number()?;
-        let item = |_| Some(read_optional(&mut rest)?.map_or(Item::Gap, Item::Operand));
-        let items = (0..count).map(item).collect::<Option<_>>()?;
-        let count = rest.number()?;
-        let option =
-            |_| Some(OptionPattern { name: rest.text()?, value: read_optional(&mut rest)? });
-        let options = (0..count).map(option).collect::<Option<_>>()?;
-        let (closed, exact_options) = (flags & 1 != 0, flags & 2 != 0);
-        let form = Form { items, options, closed, exact_options, ..Form::default() };
-        rest.is_empty().then_some(form)
+    /// Takes those words on.
+    fn take(&mut self, words: &'t str) -> Option<()> {
+        let mut rest = Rest::of(words);
+        while !rest.is_empty() {
+            let word = rest.text()?;
+            if word == "**" {
+                // What any operands follow may as well be one.
+                if self.items.last() != Some(&Item::Gap) {
+                    self.items.push(Item::Gap);
+                }
+            } else if word.len() > 1 && word.starts_with('-') && word != "--" {
+                let (name, value) =
+                    word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v)));
+                self.options.push(OptionPattern { name, value });
+            } else {
+                self.items.push(Item::Operand(word));
+            }
+        }
+        Some(())
     }
-}
-
-/// Its length and one, or zero where there is none.
-fn optional(value: Option<&str>, out: &mut String) {
-    number(value.map_or(0, |value| value.len() + 1), out);
-    out.push_str(value.unwrap_or_default());
-}
-
-fn read_optional<'t>(rest: &mut Rest<'t>) -> Option<Option<&'t str>> {
-    match rest.number()?.checked_sub(1) {
-        Some(length) => rest.cut(length).map(Some),
-        None => Some(None),
-    }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Token<'t> {
-    Word(&'t str),
-    Group(Vec<Vec<&'t str>>),
 }
 
 /// Words, and brackets and bars, which stand alone even without blanks around them; `[a(]` is not a case worth
@@ -278,59 +296,45 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-fn tokenize(text: &str) -> Result<Vec<Token<'_>>, String> {
-    let mut out = Vec::new();
-    let mut group: Option<Vec<Vec<&str>>> = None;
+/// The places of a pattern as written, and whether `$` ends it.
+fn places(text: &str) -> Result<(Vec<Ways<'_>>, bool), String> {
+    let (mut places, mut closed): (Vec<Ways<'_>>, bool) = (Vec::new(), false);
+    let mut group: Option<Ways<'_>> = None;
     for word in words(text) {
+        if closed {
+            return Err("`$` stands for the end, so nothing may follow it".into());
+        }
         match (word, &mut group) {
             ("(", None) => group = Some(vec![Vec::new()]),
             ("(", Some(_)) => return Err("alternatives cannot stand inside alternatives".into()),
-            (")", Some(_)) => {
-                let lists = group.take().unwrap_or_default();
-                if lists.iter().any(Vec::is_empty) {
+            (")", Some(ways)) => {
+                if ways.iter().any(Vec::is_empty) {
                     return Err("an alternative is empty".into());
                 }
-                out.push(Token::Group(lists));
+                places.extend(group.take());
             }
             (")", None) => return Err("`)` without its `(`".into()),
-            ("|", Some(lists)) => lists.push(Vec::new()),
+            ("|", Some(ways)) => ways.push(Vec::new()),
             ("|", None) => return Err("`|` stands outside of `( )`: write `(a | b)`".into()),
-            (word, Some(lists)) => {
-                if let Some(list) = lists.last_mut() {
-                    list.push(word);
-                }
-            }
-            (word, None) => out.push(Token::Word(word)),
-        }
-    }
-    if group.is_some() {
-        return Err("`(` without its `)`".into());
-    }
-    if out.is_empty() {
-        return Err("the pattern is empty".into());
-    }
-    Ok(out)
-}
-
-/// Every way through the alternatives.
-fn expand<'t>(tokens: &[Token<'t>]) -> Result<Vec<Vec<&'t str>>, String> {
-    let mut lists: Vec<Vec<&str>> = vec![Vec::new()];
-    for token in tokens {
-        match token {
-            Token::Word(word) => lists.iter_mut().for_each(|list| list.push(word)),
-            Token::Group(ways) => {
-                if lists.len() * ways.len() > limits::ALTERNATIVES {
-                    return Err(format!("more than {} combinations", limits::ALTERNATIVES));
-                }
-                let with = |list: &Vec<&'t str>, way: &Vec<&'t str>| [&list[..], way].concat();
-                lists = lists
-                    .iter()
-                    .flat_map(|list| ways.iter().map(move |way| with(list, way)))
-                    .collect();
+            ("$", None) => closed = true,
+            (word, _) => {
+                let way = match (&mut group, places.last_mut().map(Vec::as_mut_slice)) {
+                    (Some(ways), _) => ways.last_mut(),
+                    // What has no alternatives is one place.
+                    (None, Some([way])) => Some(way),
+                    _ => {
+                        places.push(vec![Vec::new()]);
+                        places.last_mut().and_then(|ways| ways.last_mut())
+                    }
+                };
+                way.into_iter().for_each(|way| way.push(word));
             }
         }
     }
-    Ok(lists)
+    match group {
+        Some(_) => Err("`(` without its `)`".into()),
+        None => Ok((places, closed)),
+    }
 }
 
 // ---- paths ------------------------------------------------------------------------------------
