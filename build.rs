@@ -30,7 +30,7 @@ fn main() {
     if is("CARGO_CFG_TARGET_ENV", "musl") && is("PROFILE", "release") {
         // One mapping for code and constants instead of three: each costs the kernel time at start.
         println!("cargo:rustc-link-arg-bins=-Wl,-z,noseparate-code");
-        for script in ["build/no-unwind.ld", "build/hot.ld"] {
+        for script in ["build/no-unwind.ld", "build/features.ld", "build/hot.ld"] {
             println!("cargo:rerun-if-changed={script}");
             let script = std::fs::canonicalize(script).expect("the linker scripts are there");
             println!("cargo:rustc-link-arg-bins=-Wl,-T,{}", script.display());

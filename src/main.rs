@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 #[cfg(target_env = "musl")]
 mod alloc;
+#[cfg(all(target_env = "musl", target_arch = "x86_64", panic = "abort"))]
+mod features;
 #[cfg(all(target_env = "musl", target_arch = "x86_64"))]
 mod memory;
 #[cfg(all(target_env = "musl", panic = "abort"))]
@@ -20,6 +22,8 @@ static ALLOCATOR: alloc::Allocator = alloc::Allocator;
 const GLOBAL: [&str; 3] = ["--config", "--state", "--color"];
 
 fn main() -> ExitCode {
+    #[cfg(all(target_env = "musl", target_arch = "x86_64", panic = "abort"))]
+    features::assume_none();
     let mut args: Vec<OsString> = std::env::args_os().skip(1).collect();
     let at = command(&args);
     let rest = args.get(at..).unwrap_or_default();
