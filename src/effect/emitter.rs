@@ -38,13 +38,13 @@ pub struct Emitter<'a> {
     /// The sub-command the next effect belongs to.
     pub command: Option<usize>,
     /// Files that are written in the call (as resolved), with their text where it is literal.
-    pub written: std::collections::HashMap<String, Option<String>>,
+    pub written: std::collections::BTreeMap<String, Option<String>>,
     /// Directories that the call fills with what it fetches.
     pub fetched: Vec<String>,
     /// Variables that the next program looks at, where they were set in the call.
     pub variables: Vec<(String, Option<String>)>,
     /// Copies and new names that the call makes of files: where the new one is, and the old.
-    pub copies: std::collections::HashMap<String, String>,
+    pub copies: std::collections::BTreeMap<String, String>,
     /// How much of files was read to settle what the call does.
     read: u64,
     /// The guarded files that are there, once they were looked up.
@@ -65,10 +65,10 @@ impl<'a> Emitter<'a> {
             cwd: (!place.cwd.is_empty())
                 .then(|| windows::path(&place.cwd).unwrap_or_else(|| path::normalise(&place.cwd))),
             command: None,
-            written: std::collections::HashMap::new(),
+            written: std::collections::BTreeMap::new(),
             fetched: Vec::new(),
             variables: Vec::new(),
-            copies: std::collections::HashMap::new(),
+            copies: std::collections::BTreeMap::new(),
             read: 0,
             guards: None,
             bytes: 0,

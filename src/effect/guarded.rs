@@ -3,7 +3,7 @@
 //! Which they are say the shipped rules that protect them; they are handed in with the place.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, Metadata};
 
 use super::Place;
@@ -142,7 +142,7 @@ impl Place {
         let mut todo: VecDeque<(String, usize)> =
             self.guarded_paths().into_iter().chain(moved).map(|path| (path, 0)).collect();
         // Most agents are not there: one look settles all of their files.
-        let mut there: HashMap<String, bool> = HashMap::new();
+        let mut there: BTreeMap<String, bool> = BTreeMap::new();
         while let Some((path, depth)) = todo.pop_front() {
             if out.len() >= Cap::Guards.most() {
                 cut.push(path);

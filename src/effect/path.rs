@@ -5,7 +5,7 @@
 //! both. The disk is asked with one `readlink` per component, remembered, and capped, because this
 //! runs at every event.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
 use super::{Extent, Target, windows};
@@ -78,9 +78,9 @@ fn is_number(text: &str) -> bool {
 #[derive(Debug, Default)]
 pub struct Resolver {
     /// Links made or removed earlier in the call: the lexical name, and where it leads.
-    made: HashMap<String, Option<String>>,
+    made: BTreeMap<String, Option<String>>,
     /// What the disk said: where a link leads, and whether nothing is there.
-    seen: HashMap<String, (Option<String>, bool)>,
+    seen: BTreeMap<String, (Option<String>, bool)>,
     looks: usize,
 }
 

@@ -1,7 +1,7 @@
 //! What the walk knows at a point of the text: variables, functions, directory. Every change goes
 //! through an undo log, so that a subshell or a branch costs only what it changes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use shuck_ast::Stmt;
@@ -78,7 +78,7 @@ pub enum Held {
 /// The state.
 #[derive(Debug, Default)]
 pub struct State {
-    map: HashMap<Key, Held>,
+    map: BTreeMap<Key, Held>,
     undo: Vec<(Key, Option<Held>)>,
 }
 
@@ -110,16 +110,13 @@ impl State {
 
     /// The variables that git looks at, as far as they were set.
     pub fn git(&self) -> Vec<(String, Option<String>)> {
-        let mut list: Vec<_> = self
-            .map
+        self.map
             .iter()
             .filter_map(|(key, held)| match (key, held) {
                 (Key::Git(name), Held::Text(text)) => Some((name.clone(), text.clone())),
                 _ => None,
             })
-            .collect();
-        crate::order::sort(&mut list);
-        list
+            .collect()
     }
 
     /// Is a flag set?

@@ -3,7 +3,7 @@
 //! It is no parser: brackets, statements, assignments and calls are told apart, and that much is the
 //! same in all these languages. What a call does is said by the rows of [`super::rows`].
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::lex::{self, JOIN, Kind, Lang, Token};
@@ -121,7 +121,7 @@ pub struct Scan<'a, 'p> {
     /// Its rows.
     pub rows: Rows,
     /// What names stand for.
-    pub env: HashMap<String, Val>,
+    pub env: BTreeMap<String, Val>,
     /// The first walk, which only learns names.
     pub silent: bool,
     /// Something was hidden already.
@@ -131,7 +131,7 @@ pub struct Scan<'a, 'p> {
     /// How many effects there are.
     pub count: usize,
     /// What the program's own functions are called with.
-    pub calls: HashMap<String, Vec<Val>>,
+    pub calls: BTreeMap<String, Vec<Val>>,
     /// The class that is being defined.
     class: String,
     depth: u16,
@@ -154,12 +154,12 @@ impl<'a, 'p> Scan<'a, 'p> {
             span,
             lang,
             rows: super::rows::read(lang),
-            env: HashMap::new(),
+            env: BTreeMap::new(),
             silent: false,
             hidden: false,
             moved: false,
             count: 0,
-            calls: HashMap::new(),
+            calls: BTreeMap::new(),
             class: String::new(),
             depth: 0,
             base: 0,
