@@ -4,6 +4,7 @@
 //! the pages that all rows would take as data.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 use super::{Arity, Language, OptSpec, Program, Role, Special, mark};
 use crate::effect::Word;
@@ -11,8 +12,10 @@ use crate::effect::Word;
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 thread_local! {
-    /// The rows that were read, by their place in the index.
-    static READ: RefCell<Vec<(usize, &'static Program)>> = const { RefCell::new(Vec::new()) };
+    /// The rows that were read, by their place in the index. For what is dropped at a thread's end, the C library
+    /// would make a list first: six system calls.
+    static READ: RefCell<ManuallyDrop<Vec<(usize, &'static Program)>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// The name at that place of the index.
