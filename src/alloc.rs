@@ -52,6 +52,7 @@ thread_local! {
 pub struct Allocator;
 
 /// The first thread that asks has the arena: that of main, before there is another.
+#[inline(always)]
 fn owned() -> Option<&'static Arena> {
     let owns = OWNS.get() || !TAKEN.load(Ordering::Relaxed) && take();
     owns.then_some(&ARENA_OF_ONE)
@@ -65,11 +66,13 @@ fn take() -> bool {
 }
 
 /// How long a block of that size is: all begin on a 16-byte boundary.
+#[inline(always)]
 const fn rounded(size: usize) -> usize {
     if size <= FINE { (size + 15) & !15 } else { size.next_power_of_two() }
 }
 
 /// The list of the blocks that are so long.
+#[inline(always)]
 const fn list(rounded: usize) -> usize {
     if rounded <= FINE {
         rounded / 16
