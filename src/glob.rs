@@ -19,15 +19,20 @@ pub fn matches(glob: &str, text: &str) -> bool {
 
 /// The same, letter case ignored when `fold` is set.
 pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
-    match glob {
-        "*" => return true,
-        _ if !is_glob(glob) => {
-            return if fold { glob.eq_ignore_ascii_case(text) } else { glob == text };
+    let same = |a: u8, b: u8| a == b || fold && a.eq_ignore_ascii_case(&b);
+    let plain = |(own, byte): &(u8, u8)| !is_active(*own) && same(*own, *byte);
+    // Most texts differ from most globs before the first glob character.
+    let plain = glob.bytes().zip(text.bytes()).take_while(plain).count();
+    let (Some(glob), Some(text)) = (glob.get(plain..), text.get(plain..)) else { return false };
+    match glob.bytes().next() {
+        None => return text.is_empty(),
+        Some(b'*') if !is_glob(&glob[1..]) => {
+            let (end, text) = (&glob.as_bytes()[1..], text.as_bytes());
+            let at = text.len().checked_sub(end.len());
+            return at.is_some_and(|at| end.iter().zip(&text[at..]).all(|(a, b)| same(*a, *b)));
         }
-        _ => {}
-    }
-    if let (false, Some(holds)) = (fold, by_ends(glob, text)) {
-        return holds;
+        Some(own) if !is_active(own) => return false,
+        Some(_) => {}
     }
     let pieces = pieces(glob);
     // What is left of both: one piece takes one character, and only the last `*` is tried again.
@@ -61,24 +66,18 @@ pub fn matches_folded(glob: &str, text: &str, fold: bool) -> bool {
     limits::step(steps) && holds
 }
 
-/// The answer for what most globs are, a text with a `*` before or behind it; none for all others.
-fn by_ends(glob: &str, text: &str) -> Option<bool> {
-    let (word, behind) = match glob.strip_prefix('*') {
-        Some(word) => (word, false),
-        None => (glob.strip_suffix('*')?, true),
-    };
-    if is_glob(word) {
-        return None;
-    }
-    Some(if behind { text.starts_with(word) } else { text.ends_with(word) })
-}
-
 /// How many steps are taken before they are counted.
 const STEPS: usize = 1 << 12;
 
 /// Does the text hold glob characters at all?
 pub fn is_glob(text: &str) -> bool {
-    text.bytes().any(|b| matches!(b, b'*' | b'?' | b'[' | b'\\'))
+    text.bytes().any(is_active)
+}
+
+/// Is it a glob character, or what escapes one?
+#[inline(always)]
+fn is_active(byte: u8) -> bool {
+    matches!(byte, b'*' | b'?' | b'[' | b'\\')
 }
 
 /// Does the text hold a glob character that is not escaped?
