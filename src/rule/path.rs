@@ -159,17 +159,14 @@ impl PathPattern {
         }
         limits::step(path.len());
         let mut path = split_glob(path, extent);
-        match extent {
-            // `D/*`: what is in D is covered when D is, or when the pattern ends in it.
-            Extent::Exact | Extent::Tree | Extent::Visible | Extent::Children | Extent::Below => {}
-            Extent::Glob => {
-                let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
-                // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
-                if self.each(bases, |parts| is_glob_of(parts, &path)) {
-                    return true;
-                }
-                path.truncate(literal);
+        // All else in D (`D/*`) is covered when D is, or when the pattern ends in it.
+        if extent == Extent::Glob {
+            let literal = path.iter().take_while(|part| !glob::is_glob(part)).count();
+            // `*.rs` under the pattern `src/*.rs`: the same glob covers itself.
+            if self.each(bases, |parts| is_glob_of(parts, &path)) {
+                return true;
             }
+            path.truncate(literal);
         }
         if self.itself && (extent != Extent::Exact || path.is_empty()) {
             return false;
@@ -228,7 +225,7 @@ impl PathPattern {
 
     fn hits_form(&self, path: &[&str], extent: Extent, bases: &Bases) -> Truth {
         limits::step(path.len() * 8);
-        if extent != Extent::Glob && self.is_elsewhere(path) {
+        if self.is_elsewhere(path, extent) {
             return Truth::No;
         }
         // What cannot be read could be any.
@@ -250,9 +247,15 @@ impl PathPattern {
     }
 
     /// Does a pattern with that beginning surely lie elsewhere? That is told before it is read.
-    fn is_elsewhere(&self, path: &[&str]) -> bool {
-        let (Base::Root, Some(name), false) = (self.base, path.first(), FOLD) else { return false };
-        matches!(compiled::first_part(&self.parts), Some(Part::Literal(first)) if first != *name)
+    fn is_elsewhere(&self, path: &[&str], extent: Extent) -> bool {
+        let names = match (self.base, extent) {
+            _ if FOLD => return false,
+            (_, Extent::Glob) => return false,
+            (Base::Root, _) if !path.is_empty() => &path[..1],
+            (Base::Anywhere, Extent::Exact) => path,
+            _ => return false,
+        };
+        matches!(compiled::first_part(&self.parts), Some(Part::Literal(first)) if !names.contains(&first))
     }
 
     fn hits_parts(&self, parts: &[Part<'_>], path: &[&str], extent: Extent) -> Truth {
@@ -315,15 +318,18 @@ enum Inside<'p> {
 }
 
 fn inside<'p>(base: &'p str, path: &'p [&'p str]) -> Inside<'p> {
-    let (mut left, mut rest) = (base.trim_start_matches('/'), path);
+    let unslashed = |text: &'p str| &text[text.bytes().take_while(|byte| *byte == b'/').count()..];
+    let (mut left, mut rest) = (unslashed(base), path);
     while !left.is_empty() {
-        let (part, behind) = left.split_once('/').unwrap_or((left, ""));
-        match rest.split_first() {
-            Some((name, below)) if same_name(part, name) => rest = below,
-            Some(_) => return Inside::Elsewhere,
-            None => return Inside::Above(left),
+        let Some((name, below)) = rest.split_first() else { return Inside::Above(left) };
+        match left.split_at_checked(name.len()) {
+            Some((part, behind))
+                if same_name(part, name) && matches!(behind.as_bytes(), [] | [b'/', ..]) =>
+            {
+                (left, rest) = (unslashed(behind), below);
+            }
+            _ => return Inside::Elsewhere,
         }
-        left = behind.trim_start_matches('/');
     }
     Inside::Below(rest)
 }

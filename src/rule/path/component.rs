@@ -8,7 +8,15 @@ use crate::rule::Truth;
 use crate::rule::compiled::Part;
 
 pub(super) fn split(path: &str) -> Vec<&str> {
-    path.split('/').filter(|part| !part.is_empty()).collect()
+    let (mut parts, mut from) = (Vec::with_capacity(8), 0);
+    for (at, byte) in path.bytes().chain([b'/']).enumerate() {
+        // By the byte: a search for each slash takes longer than the names are.
+        if byte == b'/' {
+            parts.extend(path.get(from..at).filter(|part| !part.is_empty()));
+            from = at + 1;
+        }
+    }
+    parts
 }
 
 /// The components of a path, which a glob's may be: adjacent `**` are one.
