@@ -6,25 +6,17 @@
 
 #![allow(unsafe_code)]
 
-use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-// `build/features.ld` puts them around the cache; where a compiler names it otherwise, there is nothing between them.
+// `build/features.ld` puts the name on the first word of the cache, or on one that nobody reads where a compiler calls
+// the cache otherwise.
 unsafe extern "C" {
     static hookctl_features: AtomicUsize;
-    static hookctl_features_end: AtomicUsize;
 }
 
-/// A word of the cache that is filled; the other bits are features.
-const KNOWN: usize = 1 << (usize::BITS - 1);
-
-/// From now on std finds no feature, and does not look.
+/// From now on std finds none of the features that anybody here asks for, and does not look.
 pub fn assume_none() {
-    let range = &raw const hookctl_features..&raw const hookctl_features_end;
-    let words = (range.end as usize - range.start as usize) / size_of::<AtomicUsize>();
-    // SAFETY: between the two lie std's atomic words and nothing else; other threads may use them as well.
-    let cache = unsafe { slice::from_raw_parts(range.start, words) };
-    for word in cache {
-        word.store(KNOWN, Ordering::Relaxed);
-    }
+    // A word that is filled has its highest bit set; the others are features.
+    // SAFETY: it is an atomic word that lives as long as the process.
+    unsafe { hookctl_features.store(1 << (usize::BITS - 1), Ordering::Relaxed) }
 }
