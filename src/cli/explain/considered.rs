@@ -6,6 +6,7 @@ use super::report::Report;
 use crate::config::standing::Standing;
 use crate::effect::{self, Effect, Grade, Word};
 use crate::engine::{Case, Match};
+use crate::rule::condition::Subject;
 use crate::rule::{Rule, Truth, Verdict, shipped};
 use crate::verdict::Verb;
 
@@ -27,7 +28,13 @@ pub(super) struct Considered {
 
 impl Report<'_> {
     fn case(&self) -> Case<'_> {
-        Case { subject: self.subject(), profile: self.config.profile, look: effect::look::below }
+        let subject = Subject {
+            event: &self.dry.event,
+            analysis: &self.dry.analysis,
+            bases: &self.dry.bases,
+            project: &self.dry.place.project,
+        };
+        Case { subject, profile: self.config.profile, look: effect::look::below }
     }
 
     /// Every rule on this kind of event, those that matched first.
@@ -96,7 +103,7 @@ impl Report<'_> {
 
     /// The first condition that does not hold, tested one by one.
     fn why_not(&self, rule: &Rule) -> String {
-        let s = self.subject();
+        let s = self.case().subject;
         let c = &rule.conditions;
         if let Some(key) = c.unmet(&s) {
             return format!("`{key}` does not hold");

@@ -77,7 +77,8 @@ impl Walker<'_> {
                 return;
             }
             // `${f%.x}` of something below a directory is something below it, or the same.
-            if own.last().is_some_and(|a| matches!(a, Atom::Unknown(b) if b.split < Split::Freely)) {
+            if own.last().is_some_and(|a| matches!(a, Atom::Unknown(b) if b.split < Split::Freely))
+            {
                 out.extend(own);
                 return;
             }

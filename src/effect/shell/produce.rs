@@ -153,8 +153,7 @@ pub(super) fn line(feed: &Feed) -> Vec<Atom> {
         Feed::Stream(by) => *by,
         _ => Printer::Nobody,
     };
-    shape(feed)
-        .unwrap_or_else(|| vec![Atom::Unknown(Blank { split: Split::Freely, by })])
+    shape(feed).unwrap_or_else(|| vec![Atom::Unknown(Blank { split: Split::Freely, by })])
 }
 
 /// The same, and what of it is known by name: each may be a line.

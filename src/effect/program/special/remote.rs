@@ -154,9 +154,7 @@ pub fn download(out: &mut Emitter, call: &Call, values: &[Value]) {
                         _ => Value::known("index.html", url.span.clone()),
                     }
                 }
-                None => {
-                    Value::begins("./", url.span.clone())
-                }
+                None => Value::begins("./", url.span.clone()),
             };
             let dir = ["-P", "--output-dir"]
                 .iter()

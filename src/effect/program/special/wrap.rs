@@ -18,7 +18,8 @@ pub fn fill(words: &[Value], items: &[Value]) -> Next {
         // Without a command the items are commands.
         return Next::Script { text: item.clone(), rest: Vec::new() };
     }
-    let quoted = |item: &Value, change: &dyn Fn(&str) -> String| match (item.text(), item.prefix()) {
+    let quoted = |item: &Value, change: &dyn Fn(&str) -> String| match (item.text(), item.prefix())
+    {
         (Some(text), _) if item.is_glob() => change(text),
         (Some(text), _) => format!("'{}'", change(text).replace('\'', "'\\''")),
         (None, Some(prefix)) => format!("'{}'{BLANK}", prefix.replace('\'', "'\\''")),
@@ -287,7 +288,8 @@ pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emit
     // `env $(cat .env | xargs) npm start`: a file's settings, as much as `source .env`.
     let settings =
         |v: &Value| v.text().is_none() && matches!(v.by(), Printer::File | Printer::Settings);
-    while values.len() > 1 && settings(&values[0]) && values[1..].iter().any(|v| v.text().is_some()) {
+    while values.len() > 1 && settings(&values[0]) && values[1..].iter().any(|v| v.text().is_some())
+    {
         let value = values.remove(0);
         // Of `a=$b` the second word is the program.
         if value.outline().is_some_and(|text| text.contains('=')) {
