@@ -414,36 +414,6 @@ pub enum Stage {
     Project,
 }
 
-impl Stage {
-    /// Steps, each the work of comparing two characters or the like.
-    const fn steps(self) -> usize {
-        match self {
-            Stage::Idle => usize::MAX,
-            Stage::Analysis | Stage::Rules => 100_000_000,
-            Stage::Project => 50_000_000,
-        }
-    }
-
-    /// Entries of directories read, stats and links read.
-    const fn looks(self) -> u32 {
-        match self {
-            Stage::Idle => u32::MAX,
-            Stage::Analysis | Stage::Rules => 20_000,
-            Stage::Project => 5000,
-        }
-    }
-
-    /// Processor time of the thread. All of them together are one second.
-    const fn time(self) -> Duration {
-        match self {
-            Stage::Idle => Duration::MAX,
-            Stage::Analysis => Duration::from_millis(450),
-            Stage::Rules => Duration::from_millis(350),
-            Stage::Project => Duration::from_millis(200),
-        }
-    }
-}
-
 /// What ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spent {
@@ -469,15 +439,24 @@ impl Spent {
 /// What a stage has left.
 #[derive(Clone, Copy)]
 struct Share {
+    /// Each the work of comparing two characters or the like.
     steps: usize,
+    /// Entries of directories read, stats and links read.
     looks: u32,
+    /// Processor time of the thread. All stages together have one second.
     time: Duration,
     spent: Option<Spent>,
 }
 
 impl Share {
     const fn of(stage: Stage) -> Share {
-        Share { steps: stage.steps(), looks: stage.looks(), time: stage.time(), spent: None }
+        let (steps, looks, time) = match stage {
+            Stage::Idle => (usize::MAX, u32::MAX, Duration::MAX),
+            Stage::Analysis => (100_000_000, 20_000, Duration::from_millis(450)),
+            Stage::Rules => (100_000_000, 20_000, Duration::from_millis(350)),
+            Stage::Project => (50_000_000, 5000, Duration::from_millis(200)),
+        };
+        Share { steps, looks, time, spent: None }
     }
 }
 
@@ -656,11 +635,11 @@ mod tests {
         assert!(step(usize::MAX - 1) && step(usize::MAX) && look(), "nothing is counted");
         begin();
         assert!(step(1000) && spent().is_none());
-        assert!(!step(Stage::Analysis.steps()) && !step(0));
+        assert!(!step(Share::of(Stage::Analysis).steps) && !step(0));
         assert_eq!(spent(), Some(Spent::Steps));
         enter(Stage::Rules);
         assert!(step(1000) && spent().is_none());
-        assert!((0..=Stage::Rules.looks()).any(|_| !look()));
+        assert!((0..=Share::of(Stage::Rules).looks).any(|_| !look()));
         assert_eq!(spent(), Some(Spent::Looks));
         enter(Stage::Analysis);
         assert_eq!(spent(), Some(Spent::Steps), "what was spent is not given twice");
