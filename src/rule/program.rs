@@ -10,8 +10,11 @@ use crate::effect::program::row;
 use crate::effect::program::table::{self, Class, Language, Program, Role, packed};
 use crate::effect::program::vocabulary::Fault;
 
-/// The keys that are true or false.
-const FLAGS: &[(&str, fn(&mut Program) -> &mut bool)] = &[
+/// What a key that is true or false sets.
+type Flag = fn(&mut Program) -> &mut bool;
+
+/// Such keys.
+const FLAGS: &[(&str, Flag)] = &[
     ("complete", |program| &mut program.complete),
     ("stop", |program| &mut program.stop),
     ("sub", |program| &mut program.sub),
