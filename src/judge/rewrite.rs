@@ -1,5 +1,8 @@
 //! Rewrites of a tool's input and of what it returned.
 
+use std::borrow::Cow;
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 use super::Judge;
@@ -99,8 +102,11 @@ impl Judge<'_> {
             matches.iter().any(looks_back) || said.iter().any(|(_, said)| said.response.is_some());
         let Some(old) = self.event.response().filter(|_| changes) else { return };
         let mut new = old.clone();
+        // Where one rule found no secret the next would find none.
+        let clean = Cell::new(false);
         for one in by_authority(matches) {
             for (field, template) in one.rule.replaces().into_iter().flatten() {
+                clean.set(false);
                 let text = template.fill(&self.values(one));
                 match &mut new {
                     Value::Object(map) => set_field(map, field, text),
@@ -109,8 +115,16 @@ impl Judge<'_> {
             }
             for action in &one.rule.actions {
                 let Action::Redact(redact) = action else { continue };
+                let secrets = *redact == Redact::Secrets;
+                if clean.replace(secrets) && secrets {
+                    continue;
+                }
                 each_string(&mut new, &|text| match redact {
-                    Redact::Secrets => redact::secrets(text).into_owned(),
+                    Redact::Secrets => {
+                        let masked = redact::secrets(text);
+                        clean.set(clean.get() && matches!(masked, Cow::Borrowed(_)));
+                        masked.into_owned()
+                    }
                     Redact::Patterns(patterns) => redact::patterns(text, patterns),
                 });
             }
