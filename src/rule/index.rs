@@ -6,6 +6,7 @@
 //! them; that event and those behind it parse no more TOML, read only the rules that could concern them, and servers only where one could be asked or told. A file with a fault, or one whose rules do not read the same
 //! alone as together, has no index. Tests are cut out: no event reads them.
 
+use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -14,65 +15,57 @@ use toml::de::DeTable;
 use crate::event::KindSet;
 use crate::files;
 
-use super::concern::{self, Call, Concern};
+use super::concern::{self, Call, Concern, Signature};
 use super::file::{self, Remote, RuleFile};
 use super::packed::{self, Rest};
 use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
-const HEADER: &str = concat!("hookctl-index 6 ", env!("CARGO_PKG_VERSION"), " ");
-/// Stands between the content and the entries, before their checksum.
+const HEADER: &str = concat!("hookctl-index 7 ", env!("CARGO_PKG_VERSION"), " ");
+/// Stands between the entries and the content.
 const END: &str = "\n--\n";
-/// The checksum and its line end, in bytes.
-const SUM: usize = 17;
-/// The concern of a server.
-const SERVER: &str = "server";
+/// The checksum, in bytes.
+const SUM: usize = 32;
 /// Files with fewer rules and nothing else that is cut out are read as fast without.
 const FEWEST: usize = 4;
 
 /// An index, as its own text.
 #[derive(Debug, Clone)]
 pub struct Index {
-    /// The whole file: header, path, content, entries.
+    /// All but the content and what binds it to that: header, path, checksum, lists.
     text: String,
-    /// Where the entries begin.
+    /// Where the lists begin.
     at: usize,
 }
 
 struct Entry<'t> {
-    start: usize,
-    end: usize,
-    /// From 1; 0 = no rule: tests, which no event reads, or a server.
+    signature: &'t str,
+    concern: &'t str,
     line: usize,
     /// The rule itself.
     packed: &'t str,
-    concern: &'t str,
 }
 
 impl Index {
-    fn of(head: &str, entries: &str) -> Index {
-        let sum = checksum(entries);
-        Index { at: head.len() + sum.len(), text: format!("{head}{sum}{entries}") }
+    fn of(head: &str, lists: &str) -> Index {
+        let text = format!("{head}{}{lists}", checksum(lists));
+        Index { at: text.len() - lists.len(), text }
     }
 
     /// The index of this very content, if there is one.
     pub fn load(state: &Path, file: &Path, text: &str) -> Option<Index> {
-        let stored = files::state_text(&place(state, file)?, files::LARGE).ok()?;
+        let mut stored = files::state(&place(state, file)?, files::LARGE).ok()?;
         // The content itself is compared: that is cheaper than any hash of it, and exact.
-        let rest = stored.strip_prefix(HEADER)?.strip_prefix(file.to_str()?)?.strip_prefix('\n')?;
-        // Not by `strip_prefix`: musl compares byte by byte.
-        let copy = rest.as_bytes().get(..text.len())?;
-        if !memchr::arch::all::is_equal(copy, text.as_bytes()) {
-            return None;
-        }
-        let rest = rest.get(text.len()..)?.strip_prefix(END)?;
+        let own = stored.strip_suffix(text.as_bytes())?.strip_suffix(END.as_bytes())?.len();
+        stored.truncate(own);
+        let text = String::from_utf8(stored).ok()?;
+        let rest = text.strip_prefix(HEADER)?.strip_prefix(file.to_str()?)?.strip_prefix('\n')?;
         // Of entries that are damaged some would be missing, and their rules with them.
-        let (sum, rest) = rest.split_at_checked(SUM)?;
-        if sum != checksum(rest) {
+        let (sum, lists) = rest.split_at_checked(SUM)?;
+        if sum != checksum(lists) {
             return None;
         }
-        let at = stored.len() - rest.len();
-        Some(Index { text: stored, at })
+        Some(Index { at: text.len() - lists.len(), text })
     }
 
     /// The events for which the file's rules or servers may need a server.
@@ -82,11 +75,9 @@ impl Index {
 
     /// The file's servers.
     pub fn remotes(&self, text: &str, path: &Path, layer: Layer) -> Vec<Remote> {
-        self.entries()
-            .filter(|entry| entry.line == 0 && entry.concern == SERVER)
-            .filter_map(|entry| text.get(entry.start..entry.end))
-            .flat_map(|chunk| file::read(chunk, path, layer, None).remotes)
-            .collect()
+        let servers = self.lists().map(|lists| lists.servers).unwrap_or_default();
+        let chunks = servers.into_iter().filter_map(|range| text.get(range));
+        chunks.flat_map(|chunk| file::read(chunk, path, layer, None).remotes).collect()
     }
 
     /// What the file holds beside its rules, servers and tests; None where the index is damaged.
@@ -99,12 +90,14 @@ impl Index {
 
     /// The rules that could concern the call, in file order; None where the index is damaged.
     pub fn rules(&self, path: &Path, layer: Layer, call: &Call<'_>) -> Option<Vec<Rc<Rule>>> {
-        let concerned = |entry: &Entry<'_>| {
-            entry.line > 0
-                && Concern::parse(entry.concern).is_none_or(|concern| concern.holds(call))
-        };
+        let signature = Signature::of(call);
         let (mut entries, mut rules) = (self.entries(), Vec::new());
-        for entry in entries.by_ref().filter(concerned) {
+        for entry in entries.by_ref() {
+            if !Signature::read(entry.signature)?.meets(&signature)
+                || Concern::parse(entry.concern).is_some_and(|concern| !concern.holds(call))
+            {
+                continue;
+            }
             let mut read = file::unpack(entry.packed, path, layer, Some(call.event.kind))?;
             if !read.faults.is_empty() {
                 return None;
@@ -119,10 +112,12 @@ impl Index {
     }
 
     fn lists(&self) -> Option<Lists<'_>> {
-        let (head, rest) = self.text[self.at..].split_once('\n')?;
-        let (asks, length) = head.split_once('\t')?;
-        let (rest, entries) = rest.split_at_checked(length.parse().ok()?)?;
-        Some(Lists { asks: KindSet::from_bits(asks.parse().ok()?), rest, entries })
+        let mut rest = Rest::of(&self.text[self.at..]);
+        let asks = KindSet::from_bits(rest.text()?.parse().ok()?);
+        let count = rest.number()?;
+        let server = |_| Some(rest.number()?..rest.number()?);
+        let servers = (0..count).map(server).collect::<Option<_>>()?;
+        Some(Lists { asks, servers, rest: rest.text()?, entries: rest.left()? })
     }
 
     fn entries(&self) -> Entries<'_> {
@@ -138,24 +133,27 @@ impl<'t> Iterator for Entries<'t> {
 
     fn next(&mut self) -> Option<Entry<'t>> {
         let mut rest = Rest::of(self.0);
-        let (start, end, line) = (rest.number()?, rest.number()?, rest.number()?);
-        let (concern, packed) = (rest.text()?, rest.text()?);
+        let signature = rest.cut(Signature::LENGTH)?;
+        let (concern, line, packed) = (rest.text()?, rest.number()?, rest.text()?);
         self.0 = rest.left()?;
-        Some(Entry { start, end, line, packed, concern })
+        Some(Entry { signature, concern, line, packed })
     }
 }
 
-impl Entry<'_> {
-    fn write(&self, out: &mut String) {
-        [self.start, self.end, self.line].iter().for_each(|number| packed::number(*number, out));
-        packed::text(self.concern, out);
-        packed::text(self.packed, out);
-    }
+/// Writes the entry of a rule.
+fn write_entry(rule: &Rule, packed: &str, out: &mut String) {
+    let line = concern::line(rule);
+    Concern::parse(&line).unwrap_or_default().signature().write(out);
+    packed::text(&line, out);
+    packed::number(rule.line, out);
+    packed::text(packed, out);
 }
 
 /// What stands behind the checksum.
 struct Lists<'t> {
     asks: KindSet,
+    /// Where the servers stand in the content.
+    servers: Vec<Range<usize>>,
     /// What the file holds beside its rules, servers and tests, packed; empty where there is nothing.
     rest: &'t str,
     entries: &'t str,
@@ -166,7 +164,7 @@ pub fn make(state: &Path, path: &Path, layer: Layer, text: &str) -> Option<Index
     let target = place(state, path)?;
     let index = build(path, layer, text)?;
     // For its owner's eyes only: it holds a copy of the file. Without it the next event reads all.
-    let _ = files::replace(&target, index.text.as_bytes());
+    let _ = files::replace(&target, format!("{}{END}{text}", index.text).as_bytes());
     Some(index)
 }
 
@@ -181,22 +179,16 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     if !whole.faults.is_empty() || whole.rules.len() != rules {
         return None;
     }
-    let head = format!("{HEADER}{}\n{text}{END}", path.to_str()?);
     let rules = whole.rules.iter().filter(|rule| rule.remote().is_some()).map(|rule| rule.on);
     let asks = whole.remotes.iter().map(|remote| remote.events).chain(rules);
     let asks = asks.fold(KindSet::EMPTY, KindSet::union).bits();
-    let mut entries = String::new();
+    let (mut entries, mut servers) = (String::new(), Vec::new());
     let mut rules = whole.rules.iter();
     for (start, end, piece) in chunks.iter().copied() {
-        let entry = Entry { start, end, line: 0, packed: "", concern: "" };
         match piece {
-            Piece::Server => Entry { concern: SERVER, ..entry }.write(&mut entries),
-            Piece::Tests => entry.write(&mut entries),
-            Piece::Rule => {
-                let rule = rules.next()?;
-                let (packed, concern) = (&packed(&text[start..end])?, &concern::line(rule));
-                Entry { line: rule.line, packed, concern, ..entry }.write(&mut entries);
-            }
+            Piece::Server => servers.extend([start, end]),
+            Piece::Tests => {}
+            Piece::Rule => write_entry(rules.next()?, &packed(&text[start..end])?, &mut entries),
         }
     }
     let rest = text_of_rest(text, &chunks);
@@ -205,7 +197,12 @@ fn build(path: &Path, layer: Layer, text: &str) -> Option<Index> {
     } else {
         packed(&rest)?
     };
-    let index = Index::of(&head, &format!("{asks}\t{}\n{rest}{entries}", rest.len()));
+    let mut lists = String::new();
+    packed::text(&asks.to_string(), &mut lists);
+    packed::number(servers.len() / 2, &mut lists);
+    servers.into_iter().for_each(|place| packed::number(place, &mut lists));
+    packed::text(&rest, &mut lists);
+    let index = Index::of(&format!("{HEADER}{}\n", path.to_str()?), &(lists + &entries));
     index.says(&whole, text, path, layer).then_some(index)
 }
 
@@ -234,8 +231,7 @@ impl Index {
             Rc::make_mut(&mut rule).line = entry.line;
             Some(rule)
         };
-        let rules = self.entries().filter(|entry| entry.line > 0).map(rule);
-        rules.collect::<Option<Vec<_>>>().as_ref() == Some(&whole.rules)
+        self.entries().map(rule).collect::<Option<Vec<_>>>().as_ref() == Some(&whole.rules)
             && rest.rules.is_empty()
             && rest.faults.is_empty()
             && rest.profile == whole.profile
@@ -293,16 +289,17 @@ fn chunks(text: &str) -> Vec<(usize, usize, Piece)> {
     out
 }
 
-/// A line that tells whether the text is whole. It is no proof against whoever writes there on purpose;
-/// eight bytes at a time, because every event takes it.
+/// What tells whether the text is whole: its words' sum, and the sum of that at each. It is no proof against whoever
+/// writes there on purpose; eight bytes at a time, because every event takes it.
 fn checksum(text: &str) -> String {
     let (words, rest) = text.as_bytes().as_chunks::<8>();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));
     let rest = rest.iter().map(|byte| u64::from(*byte));
-    let sum = words.chain(rest).fold(text.len() as u64, |sum, word| {
-        (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    let (sum, sums) = words.chain(rest).fold((text.len() as u64, 0_u64), |(sum, sums), word| {
+        let sum = sum.wrapping_add(word);
+        (sum, sums.wrapping_add(sum))
     });
-    format!("{sum:016x}\n")
+    format!("{sum:016x}{sums:016x}")
 }
 
 /// The index of a file: named by a short hash of its path (FNV-1a), which the index itself repeats.
@@ -355,7 +352,7 @@ mod tests {
         let rest = text_of_rest(&text, &chunks(&text));
         assert_eq!(rest, "profile = \"strict\"\n[pack]\ngit = false\n");
         let lines: Vec<usize> = index.entries().map(|entry| entry.line).collect();
-        assert_eq!(lines, [0, 7, 0, 18, 0]);
+        assert_eq!(lines, [7, 18]);
         let text = format!("{}{}", rule("a"), bad.repeat(200));
         let index = build(path, Layer::User, &text).expect("an index");
         assert_eq!(index.lists().expect("lists").rest, "");
