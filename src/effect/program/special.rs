@@ -149,15 +149,7 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
         Special::Api => forge::api(out, call, &values),
         Special::GhAlias => forge::alias(out, &values),
         Special::GhClone => forge::clone(out, &values),
-        Special::Jq => {
-            // `--arg NAME VALUE` moves the program along.
-            for (i, value) in values.iter().enumerate() {
-                if i == 0 || value.text().is_some() {
-                    super::code::emit(out, Language::Jq, value, next);
-                }
-            }
-            operands(out, call, program, next);
-        }
+        Special::Jq => files::jq(out, call, program, next),
         Special::Packages => {
             packages::packages(out, call, program, &values);
             packages::binary(call, next);
@@ -378,8 +370,10 @@ pub fn run(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Nex
 fn typed(values: &[Value]) -> Next {
     let unescaped = |v: &Value| match v.plain() {
         Some(text) => {
+            // The names that tmux has for the key.
+            let enter = matches!(text, "Enter" | "KPEnter" | "C-m" | "C-j");
             let text = text.replace("\\n", "\n").replace("\\r", "\n").replace("\\x0d", "\n");
-            Value::known(text, v.span.clone())
+            Value::known(if enter { "\n" } else { text.as_str() }, v.span.clone())
         }
         None => v.clone(),
     };

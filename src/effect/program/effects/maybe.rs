@@ -52,8 +52,20 @@ pub(super) fn source(out: &mut Emitter, value: &Value) {
     }
 }
 
+/// The file of which a test runner picks some tests: `a.py::T`, `a.rb:42`, `a.rb:42:50`.
+pub(super) fn without_selection(value: &Value) -> Value {
+    let lines = |from: &str| from.bytes().all(|b| b.is_ascii_digit() || b == b':');
+    let text = value.text().unwrap_or_default();
+    let end = text.find("::").or_else(|| text.find(':').filter(|at| lines(&text[*at..])));
+    match end {
+        Some(end) if end > 0 => value.map(|text| text[..end].to_string()),
+        _ => value.clone(),
+    }
+}
+
 /// Read, if it looks like a path; `key=path` and `--key=path` name it as well.
 pub fn maybe_read(out: &mut Emitter, value: &Value) {
+    let value = &without_selection(value);
     let path = match value.text() {
         Some(text) if text.contains("://") => return maybe_path(out, value),
         Some(text) => match text.split_once('=') {

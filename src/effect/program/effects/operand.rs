@@ -2,7 +2,7 @@
 
 use super::super::table::{self, Class, Language, Program, Role, mark};
 use super::super::{code, options};
-use super::maybe::{maybe_path, maybe_read, source};
+use super::maybe::{maybe_path, maybe_read, source, without_selection};
 use super::{Call, Next, device, sends, written};
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::names::imagemagick::SCHEMES;
@@ -191,7 +191,8 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
         }
         Role::Runs => {
             let from = out.analysis.effects.len();
-            out.path(Word::Read, value, Extent::Visible, Grade::Certain, Source::Operand);
+            let file = without_selection(value);
+            out.path(Word::Read, &file, Extent::Visible, Grade::Certain, Source::Operand);
             out.code_from_elsewhere(from);
         }
         Role::ReadNamed => {
@@ -346,8 +347,19 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
     };
     let recursive = call.parsed.has(mark::TREE);
     let extent = if recursive { Extent::Tree } else { Extent::Exact };
-    out.path(Word::Write, value, extent, Grade::Certain, Source::Operand);
-    let Spot::At(at) = out.spot(value, Extent::Exact, true) else { return };
+    let spot = out.spot(value, Extent::Exact, true);
+    // Into a directory that is there a named source goes under its own name, and nothing else changes.
+    let named = |source: &&Value| {
+        source.plain().is_some_and(|text| !matches!(split(text).1, "" | "." | ".."))
+    };
+    let there = match &spot {
+        Spot::At(at) => at.lexical == out.place.home || out.resolver.is_dir(&at.resolved),
+        _ => false,
+    };
+    let inside = (into || sources.len() > 1 || there) && sources.iter().all(named);
+    let outer = if inside { Extent::Exact } else { extent };
+    out.path(Word::Write, value, outer, Grade::Certain, Source::Operand);
+    let Spot::At(at) = spot else { return };
     if at.extent != Extent::Exact {
         return;
     }

@@ -151,7 +151,8 @@ fn files(out: &mut Emitter, call: &Call, sends: bool) {
             found.extend(call.args.get(i + 1).cloned());
         } else if text.starts_with("--") {
             let (name, glued) = text.split_once('=').map_or((text, false), |(n, _)| (n, true));
-            let file = ["file", "template", "source", "manifest"].iter().any(|t| name.ends_with(t));
+            let file = ["file", "template", "source", "manifest"].iter().any(|t| name.ends_with(t))
+                && !name.ends_with("profile");
             if file && glued {
                 found.push(arg.rest(name.len() + 1));
             } else if file && let Some(value) = call.args.get(i + 1) {

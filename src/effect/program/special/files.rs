@@ -1,8 +1,8 @@
 //! Programs on files: find, dd, tar, ln, gzip.
 
-use super::super::effects::{Call, Next, elsewhere, written};
-use super::super::options;
-use super::super::table::{self, Program, Role, Special, mark};
+use super::super::effects::{Call, Next, elsewhere, operands, role, written};
+use super::super::table::{self, Language, Program, Role, Special, mark};
+use super::super::{code, options};
 use super::search;
 use crate::effect::archive;
 use crate::effect::emitter::{Emitter, Spot};
@@ -244,6 +244,34 @@ fn reads(words: &[Value], own: &'static [Program]) -> bool {
                 parsed.harmless && !parsed.has(mark::INPLACE | mark::LINKS)
             }
     })
+}
+
+/// jq's program and files, without what `--arg NAME VALUE` and `--args VALUE...` hand to the program.
+pub fn jq(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
+    let mut parsed = call.parsed.clone();
+    for option in &call.parsed.options {
+        let file = option.is("--slurpfile") || option.is("--rawfile");
+        let value = option.at + 2;
+        if option.is("--args") || option.is("--jsonargs") {
+            let first = parsed.operands.first().copied();
+            parsed.operands.retain(|at| *at < option.at || Some(*at) == first);
+        } else if (file || option.is("--arg") || option.is("--argjson"))
+            && call.args.get(option.at..=value).is_some_and(|w| w.iter().all(Value::counts_once))
+        {
+            parsed.operands.retain(|at| *at != value);
+            if file {
+                role(out, call, Role::Read, &call.args[value], next);
+            }
+        }
+    }
+    let Call { name, args, fed, .. } = *call;
+    let call = &Call { name, args, parsed: &parsed, span: call.span.clone(), fed };
+    for (i, value) in call.operands().iter().enumerate() {
+        if i == 0 || value.text().is_some() {
+            code::emit(out, Language::Jq, value, next);
+        }
+    }
+    operands(out, call, program, next);
 }
 
 /// Everything in the directory, as a glob: what a find prints that leaves nothing out but by type.

@@ -136,6 +136,9 @@ pub fn client(
     });
     for (i, value) in values.iter().enumerate() {
         let kind = program.before.get(i).copied().unwrap_or(program.repeat);
+        if kind == Role::Edit && value.plain() == Some(":memory:") {
+            continue;
+        }
         if kind == Role::Code && program.repeat == Role::Code && program.before.is_empty() {
             // redis-cli: the operands are one command.
             told = true;
