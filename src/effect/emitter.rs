@@ -8,7 +8,7 @@ use super::guarded::Guards;
 use super::host::host_of;
 use super::look;
 use super::path::{self, Resolver};
-use super::value::{BLANK, Value};
+use super::value::{BLANK, FORGED, Value, is_forged};
 use super::{Analysis, Effect, Extent, Grade, Place, Source, Target, Word, windows};
 use crate::glob;
 use crate::limits::{self, Cap};
@@ -341,6 +341,9 @@ impl<'a> Emitter<'a> {
             }
             Spot::Stream => {}
             Spot::Unknown => {
+                if source == Source::Tool && value.text().is_some_and(is_forged) {
+                    self.unknown(FORGED, value.span.clone());
+                }
                 self.effect(word, Grade::Unknown, None, None, source, value.span.clone());
             }
         }

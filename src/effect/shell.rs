@@ -47,7 +47,7 @@ pub use self::call::SYSTEM_DIRS;
 use self::frame::{Frame, Room};
 use self::state::{Held, Key, State};
 use super::emitter::Emitter;
-use super::value::{Printer, Value};
+use super::value::{FORGED, Printer, Value, is_forged};
 use super::{Analysis, Grade, Place, Source, SubCommand, Word};
 use crate::limits::{self, Cap};
 
@@ -99,6 +99,9 @@ pub fn analyse(text: &str, place: &Place) -> Analysis {
         locals: Vec::new(),
         text_of_items: false,
     };
+    if is_forged(text) || is_forged(&place.cwd) {
+        walker.out.unknown(FORGED, 0..0);
+    }
     walker.out.analysis.text = text.to_string();
     let cwd = walker.out.cwd.clone();
     walker.state.set(Key::Cwd, Some(Held::Cwd(cwd)));

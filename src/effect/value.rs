@@ -6,7 +6,16 @@ use super::Arg;
 use crate::limits;
 
 /// Stands in computed text for a part that is known only at run time (no shell knows this character).
+/// A call whose own text holds it is not understood: see [`is_forged`].
 pub const BLANK: char = '\u{10fffe}';
+
+/// Why such a call is not understood.
+pub const FORGED: &str = "a character that stands for what is not known";
+
+/// Does a text that comes from outside hold the mark itself?
+pub fn is_forged(text: &str) -> bool {
+    text.contains(BLANK)
+}
 
 /// Who prints a text that is known only at run time; the least trusted of several counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -100,6 +109,14 @@ impl Value {
         Value { text: Text::Unknown(Unknown { prefix, ..Unknown::default() }), span }
     }
 
+    /// Text with a [`BLANK`] for each part that is not known, told by how it begins.
+    pub fn partly(text: &str, span: Range<usize>) -> Value {
+        match text.split_once(BLANK) {
+            Some((prefix, _)) => Value::begins(prefix, span),
+            None => Value::known(text, span),
+        }
+    }
+
     /// Known only at run time; somebody prints it.
     pub fn printed(by: Printer, span: Range<usize>) -> Value {
         Value { text: Text::Unknown(Unknown { by, ..Unknown::default() }), span }
@@ -119,10 +136,10 @@ impl Value {
         self
     }
 
-    /// The same, read as a pattern.
-    pub fn as_glob(self) -> Value {
+    /// The same, read as a pattern if it is `active`.
+    pub fn as_glob(self, active: bool) -> Value {
         match self.text {
-            Text::Known(pattern) => Value::glob(pattern, self.span),
+            Text::Known(pattern) if active => Value::glob(pattern, self.span),
             _ => self,
         }
     }
@@ -273,14 +290,9 @@ impl Value {
         if text == token {
             return Value { span: self.span.clone(), ..item.clone() };
         }
-        let filled = match item.text() {
-            Some(known) => self.map(|text| text.replace(token, known)),
-            None => {
-                let inner = format!("{}{BLANK}", item.start());
-                self.map(|text| text.replace(token, &inner))
-            }
-        };
-        if item.is_glob() { filled.as_glob() } else { filled }
+        let open = if item.text().is_some() { String::new() } else { BLANK.to_string() };
+        let filled = self.map(|text| text.replace(token, &format!("{}{open}", item.start())));
+        filled.as_glob(item.is_glob())
     }
 
     /// The known beginning.

@@ -169,7 +169,8 @@ pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
         Some(head) if head.is_empty() || head.ends_with('/') => format!("{head}*"),
         _ => text,
     };
-    if glob::has_active(&text) { Value::glob(text, span) } else { Value::known(text, span) }
+    let glob = glob::has_active(&text);
+    Value::known(text, span).as_glob(glob)
 }
 
 /// A program's name as tables have it, where it is spelt another way: in upper case, with a path

@@ -6,6 +6,7 @@ use shuck_ast::{LiteralText, Span, Word, WordPart, WordPartNode};
 use super::Walker;
 use super::word::{Atom, Quote, atom, quoted};
 use crate::effect::decode;
+use crate::effect::value::BLANK;
 
 impl Walker<'_> {
     /// The text between double quotes.
@@ -97,6 +98,7 @@ impl Walker<'_> {
         };
         let own = letters(&mut atoms.iter().filter_map(|a| match a {
             Atom::Ch(c, _) => Some(*c),
+            Atom::Unknown(_) => Some(BLANK),
             _ => None,
         }));
         (own == letters(&mut text.chars())).then_some(atoms)
@@ -110,7 +112,7 @@ fn whole_word(text: &str) -> Option<Vec<Atom>> {
     while let Some(c) = chars.next() {
         match (c, chars.peek()) {
             ('\\', Some('\n')) => drop(chars.next()),
-            ('\\', _) => out.push(Atom::Ch(chars.next()?, Quote::Quoted)),
+            ('\\', _) => out.push(atom(chars.next()?, Quote::Quoted)),
             ('\'', _) => {
                 out.push(Atom::Empty);
                 let inner: String = chars.by_ref().take_while(|c| *c != '\'').collect();
@@ -137,7 +139,7 @@ fn whole_word(text: &str) -> Option<Vec<Atom>> {
             ('$', next) if next.is_some_and(|c| !c.is_whitespace()) => return None,
             ('`' | '<' | '>' | '(' | ')' | ';' | '&' | '|', _) => return None,
             (c, _) if c.is_whitespace() => return None,
-            (c, _) => out.push(Atom::Ch(c, Quote::Bare)),
+            (c, _) => out.push(atom(c, Quote::Bare)),
         }
     }
     Some(out)
@@ -154,17 +156,19 @@ fn double_quoted(
             '"' => return Some(()),
             '$' if chars.peek().is_some_and(|c| *c != '"' && !c.is_whitespace()) => return None,
             '`' => return None,
-            '\\' => match chars.next()? {
-                '\n' => {}
-                c => {
-                    if !matches!(c, '$' | '`' | '"' | '\\') {
-                        out.push(Atom::Ch('\\', Quote::Quoted));
-                    }
-                    out.push(Atom::Ch(c, Quote::Quoted));
-                }
-            },
-            c => out.push(Atom::Ch(c, Quote::Quoted)),
+            '\\' => escaped(chars.next()?, out),
+            c => out.push(atom(c, Quote::Quoted)),
         }
+    }
+}
+
+/// What a backslash and the character behind it are between double quotes.
+fn escaped(next: char, out: &mut Vec<Atom>) {
+    if !matches!(next, '$' | '`' | '"' | '\\' | '\n') {
+        out.push(Atom::Ch('\\', Quote::Quoted));
+    }
+    if next != '\n' {
+        out.push(atom(next, Quote::Quoted));
     }
 }
 
@@ -189,11 +193,8 @@ pub(super) fn literal(text: &str, quote: Quote, out: &mut Vec<Atom>) {
         }
         match chars.next() {
             Some('\n') => {}
-            Some(next) if quote == Quote::Quoted && !matches!(next, '$' | '`' | '"' | '\\') => {
-                out.push(Atom::Ch('\\', quote));
-                out.push(Atom::Ch(next, quote));
-            }
-            Some(next) => out.push(Atom::Ch(next, Quote::Quoted)),
+            Some(next) if quote == Quote::Quoted => escaped(next, out),
+            Some(next) => out.push(atom(next, Quote::Quoted)),
             None => out.push(Atom::Ch('\\', quote)),
         }
     }
@@ -207,16 +208,10 @@ fn within(quote: char, chars: &mut std::str::Chars, out: &mut Vec<Atom>) {
             _ if c == quote => return,
             '$' | '`' if quote == '"' => out.push(Atom::blank(true)),
             '\\' if quote == '"' => match chars.next() {
-                Some('\n') => {}
-                Some(next) => {
-                    if !matches!(next, '$' | '`' | '"' | '\\') {
-                        out.push(Atom::Ch('\\', Quote::Quoted));
-                    }
-                    out.push(Atom::Ch(next, Quote::Quoted));
-                }
+                Some(next) => escaped(next, out),
                 None => return,
             },
-            _ => out.push(Atom::Ch(c, Quote::Quoted)),
+            _ => out.push(atom(c, Quote::Quoted)),
         }
     }
 }

@@ -140,8 +140,7 @@ impl Walker<'_> {
         let own = |at: &usize| {
             let Arg { text, glob, span } = command.args[*at].clone();
             match text {
-                Some(text) if glob => Value::glob(text, span),
-                Some(text) => Value::known(text, span),
+                Some(text) => Value::known(text, span).as_glob(glob),
                 None => Value::unknown(span),
             }
         };

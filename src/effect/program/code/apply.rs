@@ -3,11 +3,11 @@
 use super::lex::Lang;
 use super::scan::{Arg, Scan, module_name, template};
 use super::sql;
-use super::val::{HOLE, Val};
+use super::val::Val;
 use crate::effect::emitter::Spot;
 use crate::effect::program::Next;
 use crate::effect::program::table::{self, Class};
-use crate::effect::value::Value;
+use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 
 mod emit;
@@ -243,11 +243,11 @@ impl Scan<'_, '_> {
             "home" => Val::text(&self.out.place.home.clone()),
             "homepath" => Val::Path(Val::text(&self.out.place.home.clone()).into()),
             "cwd" => Val::text("."),
-            "tmp" => Val::text(&format!("/tmp/{HOLE}")),
+            "tmp" => Val::text(&format!("/tmp/{BLANK}")),
             "glob" => glob(&first),
             "globs" => glob(&joined(&call.pos)),
-            "below" => joined(&[first, Val::text(&HOLE.to_string())]),
-            "paths" => Val::Path(joined(&[first, Val::text(&HOLE.to_string())]).into()),
+            "below" => joined(&[first, Val::text(&BLANK.to_string())]),
+            "paths" => Val::Path(joined(&[first, Val::text(&BLANK.to_string())]).into()),
             "parent" => parent(&first),
             "fed" => Val::Fed,
             "stored" => {
@@ -377,7 +377,7 @@ fn glob(val: &Val) -> Val {
     match val {
         Val::List(_, items) => Val::any(items.iter().map(glob).collect()),
         _ => match val.string() {
-            Some(text) if !text.contains(HOLE) => {
+            Some(text) if !text.contains(BLANK) => {
                 // Outside of a shell nothing expands braces or a tilde.
                 if text.contains(['*', '?', '[']) { Val::Glob(text) } else { Val::Text(text) }
             }
@@ -390,10 +390,10 @@ fn glob(val: &Val) -> Val {
 /// The directory of a path.
 fn parent(val: &Val) -> Val {
     match val.string() {
-        Some(text) if !text.ends_with(HOLE) => match text.trim_end_matches('/').rsplit_once('/') {
+        Some(text) if !text.ends_with(BLANK) => match text.trim_end_matches('/').rsplit_once('/') {
             Some(("", _)) => Val::text("/"),
             Some((dir, _)) => Val::text(dir),
-            None if text.contains(HOLE) => Val::Unknown,
+            None if text.contains(BLANK) => Val::Unknown,
             None if text.starts_with('.') => Val::text(".."),
             None => Val::text("."),
         },

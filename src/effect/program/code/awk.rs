@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::val::HOLE;
 use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
-use crate::effect::value::Value;
+use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
 
@@ -107,7 +106,7 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
                         Some(Token::Op(")"))
                     ) && from == at
                     {
-                        HOLE.to_string()
+                        BLANK.to_string()
                     } else {
                         joined(&tokens[from..at], false)
                     };
@@ -144,20 +143,17 @@ fn run(
     span: &Range<usize>,
     hidden: &mut bool,
 ) {
-    if text.contains(HOLE) && !std::mem::replace(hidden, true) {
+    if text.contains(BLANK) && !std::mem::replace(hidden, true) {
         out.unknown("an awk program that runs text known only at run time", span.clone());
     }
-    if !text.starts_with(HOLE) && Cap::Scripts.holds(next.len() + 1) {
-        let text = text.replace(HOLE, "$__hookctl_item");
+    if !text.starts_with(BLANK) && Cap::Scripts.holds(next.len() + 1) {
+        let text = text.replace(BLANK, "$__hookctl_item");
         next.push(Next::Script { text: Value::known(text, span.clone()), rest: Vec::new() });
     }
 }
 
 fn path(out: &mut Emitter, word: Word, text: &str, span: &Range<usize>) {
-    let value = match text.split_once(HOLE) {
-        None => Value::known(text, span.clone()),
-        Some((prefix, _)) => Value::begins(prefix, span.clone()),
-    };
+    let value = Value::partly(text, span.clone());
     if let Some(host) = text.strip_prefix("/inet/") {
         let host = Value::known(host.split('/').nth(2).unwrap_or_default(), span.clone());
         out.contact(&host, true, Source::Code);
@@ -166,7 +162,7 @@ fn path(out: &mut Emitter, word: Word, text: &str, span: &Range<usize>) {
     out.path(word, &value, Extent::Exact, Grade::Certain, Source::Code);
 }
 
-/// A concatenation up to the end of its statement or bracket, with holes for what is no literal.
+/// A concatenation up to the end of its statement or bracket, with blanks for what is no literal.
 fn joined(tokens: &[Token], bracket: bool) -> String {
     let mut text = String::new();
     let mut depth = 0_usize;
@@ -178,8 +174,8 @@ fn joined(tokens: &[Token], bracket: bool) -> String {
             Token::Op(")" | ";" | "}" | "\n" | "]") => break,
             Token::Op("|" | "|&") if !bracket && depth == 0 => break,
             Token::Op(_) | Token::Word(_) => {
-                if !text.ends_with(HOLE) {
-                    text.push(HOLE);
+                if !text.ends_with(BLANK) {
+                    text.push(BLANK);
                 }
             }
         }

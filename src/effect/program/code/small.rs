@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use super::val::HOLE;
 use crate::effect::emitter::Emitter;
 use crate::effect::names::jq::REACHING;
 use crate::effect::program::Next;
-use crate::effect::value::Value;
+use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade, Source, Word};
 use crate::limits::{self, Cap};
 
@@ -26,7 +25,7 @@ pub struct Sink<'a, 'p> {
 
 impl Sink<'_, '_> {
     fn value(&self, text: &str) -> Value {
-        match text.find(['$', '%', '[', HOLE]) {
+        match text.find(['$', '%', '[', BLANK]) {
             Some(at) => Value::begins(&text[..at], self.span.clone()),
             None => Value::known(text, self.span.clone()),
         }
@@ -243,28 +242,30 @@ pub fn lisp(sink: &mut Sink, text: &str) {
             },
             "call-process" | "start-process" | "make-process" | "eval" | "load" | "eval-buffer"
             | "term" => sink.hide("Lisp that may execute"),
-            "delete-file" => {
-                sink.path(Word::Delete, &first().unwrap_or_else(|| HOLE.to_string()), Extent::Exact)
-            }
+            "delete-file" => sink.path(
+                Word::Delete,
+                &first().unwrap_or_else(|| BLANK.to_string()),
+                Extent::Exact,
+            ),
             "delete-directory" => {
-                sink.path(Word::Delete, &first().unwrap_or_else(|| HOLE.to_string()), Extent::Tree)
+                sink.path(Word::Delete, &first().unwrap_or_else(|| BLANK.to_string()), Extent::Tree)
             }
             "write-file" | "write-region" | "append-to-file" => {
                 let all = strings(head(tail));
                 sink.path(
                     Word::Write,
-                    &all.last().cloned().unwrap_or_else(|| HOLE.to_string()),
+                    &all.last().cloned().unwrap_or_else(|| BLANK.to_string()),
                     Extent::Exact,
                 );
             }
             "find-file" | "insert-file-contents" | "load-file" => {
-                sink.path(Word::Read, &first().unwrap_or_else(|| HOLE.to_string()), Extent::Exact)
+                sink.path(Word::Read, &first().unwrap_or_else(|| BLANK.to_string()), Extent::Exact)
             }
             "rename-file" | "copy-file" => {
                 let all = strings(head(tail));
                 sink.path(
                     Word::Write,
-                    &all.get(1).cloned().unwrap_or_else(|| HOLE.to_string()),
+                    &all.get(1).cloned().unwrap_or_else(|| BLANK.to_string()),
                     Extent::Exact,
                 );
             }

@@ -3,11 +3,9 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::effect::value::{Printer, Value};
+use crate::effect::value::{BLANK, Printer, Value};
 use crate::limits::{self, Cap};
 
-/// Stands in a text for a part that is known only at run time.
-pub const HOLE: char = '\u{1}';
 /// A value; cheap to copy.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Val {
@@ -19,7 +17,7 @@ pub enum Val {
     Stored,
     /// A number, a function, nothing: no path and no text that could run.
     Scalar,
-    /// A text, perhaps with holes.
+    /// A text, perhaps with blanks.
     Text(Rc<str>),
     /// The paths that a glob names.
     Glob(Rc<str>),
@@ -47,7 +45,7 @@ impl Val {
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        Val::Text(format!("{}{HOLE}", &text[..end]).into())
+        Val::Text(format!("{}{BLANK}", &text[..end]).into())
     }
 
     /// A name.
@@ -137,18 +135,18 @@ impl Val {
             Val::List(_, items) => Val::any(items.to_vec()),
             Val::Any(_, items) => Val::any(items.iter().map(Val::element).collect()),
             Val::Glob(_) | Val::Path(_) | Val::Fed | Val::Scalar => self.clone(),
-            Val::Text(text) if text.ends_with(HOLE) => self.clone(),
+            Val::Text(text) if text.ends_with(BLANK) => self.clone(),
             _ => Val::Unknown,
         }
     }
 
-    /// Its text with holes; None where it is no text at all.
+    /// Its text with blanks; None where it is no text at all.
     pub fn string(&self) -> Option<Rc<str>> {
         match self {
             Val::Text(text) => Some(text.clone()),
             Val::Path(inner) => inner.string(),
             Val::Unknown | Val::Fed | Val::Stored | Val::Name(_) | Val::Member(_) => {
-                Some(HOLE.to_string().into())
+                Some(BLANK.to_string().into())
             }
             _ => None,
         }
@@ -157,7 +155,7 @@ impl Val {
     /// The whole text, where it is one and known.
     pub fn whole(&self) -> Option<Rc<str>> {
         match self {
-            Val::Text(text) if !text.contains(HOLE) => Some(text.clone()),
+            Val::Text(text) if !text.contains(BLANK) => Some(text.clone()),
             Val::Path(inner) => inner.whole(),
             _ => None,
         }
@@ -187,8 +185,8 @@ impl Val {
                         None => Val::Unknown,
                     },
                     _ => {
-                        let a = a.string().unwrap_or_else(|| HOLE.to_string().into());
-                        let b = b.string().unwrap_or_else(|| HOLE.to_string().into());
+                        let a = a.string().unwrap_or_else(|| BLANK.to_string().into());
+                        let b = b.string().unwrap_or_else(|| BLANK.to_string().into());
                         if between == "/" && b.starts_with('/') {
                             Val::Text(b)
                         } else if between == "/" && (a.ends_with('/') || a.is_empty()) {
@@ -225,10 +223,7 @@ impl Val {
             Val::Glob(text) => Value::glob(text.to_string(), span.clone()),
             Val::Fed => Value::printed(Printer::Stranger, span.clone()),
             other => match other.string() {
-                Some(text) => match text.split_once(HOLE) {
-                    None => Value::known(text.to_string(), span.clone()),
-                    Some((prefix, _)) => Value::begins(prefix, span.clone()),
-                },
+                Some(text) => Value::partly(&text, span.clone()),
                 None => Value::unknown(span.clone()),
             },
         }

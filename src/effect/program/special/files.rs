@@ -450,8 +450,9 @@ pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next
 pub fn members(out: &mut Emitter, values: &[Value], globs: bool) {
     for value in values {
         let value = match value.text() {
-            Some(text) if globs && glob::has_active(text) => Value::glob(text, value.span.clone()),
-            Some(text) => Value::known(text, value.span.clone()),
+            Some(text) => {
+                Value::known(text, value.span.clone()).as_glob(globs && glob::has_active(text))
+            }
             None => value.clone(),
         };
         out.path(Word::Write, &value, Extent::Tree, Grade::Certain, Source::Operand);

@@ -67,12 +67,13 @@ impl Scan<'_, '_> {
             let input = call.opt("input");
             let value = match one.string() {
                 _ if matches!(one, Val::Scalar) => continue,
-                Some(text) if text.contains(HOLE) && text.trim_start().starts_with(HOLE) => {
+                Some(text) if text.contains(BLANK) && text.trim_start().starts_with(BLANK) => {
                     one.value(&self.span)
                 }
-                Some(text) if text.contains(HOLE) => {
+                Some(text) if text.contains(BLANK) => {
                     self.hide("shell text of which a part is known only at run time");
-                    Value::known(text.replace(HOLE, "$__hookctl_item"), self.span.clone())
+                    // A variable that nobody sets: without quotes it may be several words.
+                    Value::known(text.replace(BLANK, "$__hookctl_item"), self.span.clone())
                 }
                 _ => one.value(&self.span),
             };

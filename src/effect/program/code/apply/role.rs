@@ -63,7 +63,7 @@ impl Scan<'_, '_> {
                 for one in val.each() {
                     if let Some(text) = one.string() {
                         let span = self.span.clone();
-                        sql::embedded(self.out, &text.replace(HOLE, "?"), &span);
+                        sql::embedded(self.out, &text.replace(BLANK, "?"), &span);
                     }
                 }
             }
@@ -308,7 +308,7 @@ impl Scan<'_, '_> {
                     Some(more) if !more.is_empty() => self.words(call.pos[2..].to_vec(), call),
                     _ => self.shell(path, call),
                 }
-            } else if kind.contains(HOLE) {
+            } else if kind.contains(BLANK) {
                 self.hide("a file that is opened in a way known only at run time");
             } else if !matches!(path, Val::Scalar) && !kind.contains('&') {
                 let mode = match kind {
@@ -332,7 +332,7 @@ impl Scan<'_, '_> {
             self.path(Word::Write, &rest(1), Extent::Exact);
         } else if text.starts_with('<') {
             self.path(Word::Read, &rest(1), Extent::Exact);
-        } else if text.starts_with(HOLE) {
+        } else if text.starts_with(BLANK) {
             // Two arguments, the second one computed: it may be a command.
             self.hide("a file or command known only at run time");
         } else {

@@ -1,8 +1,9 @@
 //! What assignments make names stand for.
 
 use super::super::lex::{Kind, Token};
-use super::super::val::{HOLE, Val};
+use super::super::val::Val;
 use super::{Scan, Target};
+use crate::effect::value::BLANK;
 
 impl Scan<'_, '_> {
     pub(super) fn bind(&mut self, name: &str, val: Val, merge: bool) {
@@ -57,7 +58,7 @@ pub(super) fn part(val: &Val, index: usize) -> Val {
     match val {
         Val::List(_, items) => items.get(index).cloned().unwrap_or(Val::Unknown),
         Val::Name(_) | Val::Fed => val.clone(),
-        Val::Text(text) if index == 0 && text.ends_with(HOLE) => val.clone(),
+        Val::Text(text) if index == 0 && text.ends_with(BLANK) => val.clone(),
         Val::Any(_, items) => Val::any(items.iter().map(|i| part(i, index)).collect()),
         _ => Val::Unknown,
     }
