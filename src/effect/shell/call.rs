@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use shuck_ast::{
-    Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt,
+    Assignment, AssignmentValue, DeclClause, DeclOperand, FunctionDef, SimpleCommand, Stmt, VarRef,
 };
 
 use super::frame::Frame;
@@ -13,7 +13,8 @@ use super::{Feed, Walker, windows};
 use crate::effect::emitter::Spot;
 use crate::effect::guarded;
 use crate::effect::path::{join, normalise, split};
-use crate::effect::program::{self, Call, Next, options, table};
+use crate::effect::program::options::{self, Parsed};
+use crate::effect::program::{self, Call, Next, table};
 use crate::effect::value::{Printer, Value};
 use crate::effect::{Extent, Grade, Scope, Source, SubCommand, Target, Word};
 use crate::limits;
@@ -30,8 +31,22 @@ pub const SYSTEM_DIRS: &[&str] = &[
 ];
 
 /// `-i`, and what makes a number in zsh: what such a variable is given is evaluated.
-fn is_integer(flag: &Value) -> bool {
-    flag.start().starts_with('-') && flag.start().contains(['i', 'E', 'F'])
+const INTEGER: &[char] = &['i', 'E', 'F'];
+
+/// Does one of the flags hold one of these letters?
+pub(super) fn flagged(flags: &[Value], letters: &[char]) -> bool {
+    flags.iter().any(|flag| flag.start().starts_with('-') && flag.start().contains(letters))
+}
+
+/// What a declaration is told.
+#[derive(Default)]
+struct Declared {
+    /// Its arguments so far.
+    args: Vec<Value>,
+    /// Those that name an element, whose subscript is evaluated.
+    subscripts: Vec<Value>,
+    /// Nobody knows what is declared there.
+    unknown: Option<Range<usize>>,
 }
 
 /// How a command is started.
@@ -124,126 +139,45 @@ impl Walker<'_> {
     pub(super) fn decl(&mut self, decl: &DeclClause) {
         self.doubt_declaration(decl);
         let name = decl.variant.as_str().to_string();
-        let mut args = Vec::new();
         let mut marked = false;
         for assignment in decl.assignments.iter() {
             self.visit_assignment(assignment);
             marked |= self.temporary(assignment);
         }
-        let mut unknown = None;
-        let mut subscripts = Vec::new();
+        let mut made = Declared::default();
         for operand in &decl.operands {
             match operand {
                 DeclOperand::Flag(word) => {
                     let value = self.quietly(|w| w.expand_one(word, false));
-                    args.push(value);
+                    made.args.push(value);
                 }
-                DeclOperand::Name(reference) => {
-                    self.visit_reference(reference);
-                    // A function's own path is an empty one.
-                    if reference.name.as_str() == "PATH" && !matches!(&*name, "export" | "readonly")
-                    {
-                        self.taint_by("PATH");
-                    }
-                    if args.iter().any(is_integer) {
-                        self.integer(reference.name.as_str());
-                    }
-                    args.push(Value::known(reference.name.as_str(), self.range(reference.span)));
-                }
+                DeclOperand::Name(reference) => self.declare_name(&name, reference, &mut made),
                 DeclOperand::Assignment(assignment) => {
-                    self.visit_assignment(assignment);
-                    if args.iter().any(is_integer) {
-                        self.integer(assignment.target.name.as_str());
-                    }
-                    self.assign(assignment);
-                    let flag = |a: &Value| a.start().starts_with('-') && a.start().contains('n');
-                    self.names_element(&args, assignment);
-                    if let AssignmentValue::Scalar(word) = &assignment.value {
-                        let value = self.quietly(|w| w.expand_one(word, false));
-                        self.evaluates_array(&args, &value);
-                    }
-                    if args.iter().any(flag) {
-                        // A reference: both names are one variable, which is not followed.
-                        let mut own = Vec::new();
-                        self.variable(assignment.target.name.as_str(), true, &mut own);
-                        if let Some(other) = super::word::value(&own, 0..0).plain() {
-                            let other = other.to_string();
-                            self.forget(&other);
-                        }
-                        self.forget(assignment.target.name.as_str());
-                    }
-                    // Here braces are expanded, as in every argument: the last one stays.
-                    if let AssignmentValue::Scalar(word) = &assignment.value
-                        && word.has_active_brace_expansion()
-                    {
-                        self.forget(assignment.target.name.as_str());
-                    }
-                    let span = self.range(assignment.span);
-                    args.push(Value::known(format!("{}=", assignment.target.name.as_str()), span));
+                    self.declare_assignment(assignment, &mut made)
                 }
                 DeclOperand::Dynamic(word) => {
                     self.visit_word(word);
-                    let values = self.quietly(|w| w.expand(word));
-                    for value in values {
-                        if value.start().split('=').next().is_some_and(|n| n.contains('[')) {
-                            subscripts.push(value.clone());
-                            if let Some(subscript) = super::builtin::subscript(&value)
-                                && !value.start().contains(['$', '`'])
-                            {
-                                self.evaluates_value(&subscript);
-                            }
-                        }
-                        if let Some(equals) = value.start().find('=') {
-                            self.evaluates_array(&args, &value.rest(equals + 1));
-                        }
-                        match value.plain().and_then(|t| t.split_once('=')) {
-                            Some((key, text)) => {
-                                let (key, text) = (key.to_string(), text.to_string());
-                                self.mark_assignment(&key, Some(&text), value.span.clone(), true);
-                                self.state.set(
-                                    Key::Var(key),
-                                    Some(Held::Var(vec![vec![super::word::quoted(&text)]])),
-                                );
-                            }
-                            // `export $(grep -v '#' .env)`: as much as `source .env`.
-                            None if matches!(value.by(), Printer::File | Printer::Settings) => {
-                                self.state.forget_all();
-                            }
-                            None if value.text().is_none() && !value.start().contains('=') => {
-                                unknown = Some(value.span.clone())
-                            }
-                            None => {
-                                if let Some((key, _)) = value.start().split_once('=') {
-                                    let key = key.to_string();
-                                    self.mark_assignment(&key, None, value.span.clone(), true);
-                                    self.forget(&key);
-                                }
-                            }
-                        }
-                        args.push(value);
+                    for value in self.quietly(|w| w.expand(word)) {
+                        self.declare_value(value, &mut made);
                     }
                 }
             }
         }
-        let exports = name == "export"
-            || args.iter().any(|a| a.start().starts_with('-') && a.start().contains('x'));
-        for arg in &args {
-            let key = arg.start().split('=').next().unwrap_or_default();
-            if exports && !key.is_empty() && !key.starts_with('-') {
+        let Declared { args, unknown, subscripts } = made;
+        let named = || args.iter().filter_map(|a| a.start().split('=').next());
+        if name == "export" || flagged(&args, &['x']) {
+            for key in named().filter(|key| !key.is_empty() && !key.starts_with('-')) {
                 self.export(key);
             }
         }
         // In a function these are its own, unless it says otherwise; behind it the old value is back.
         if !self.frame.calls.is_empty() && name != "export" && name != "readonly" {
-            let own = args.iter().filter_map(|a| a.start().split('=').next());
-            let own: Vec<String> = own.filter(|n| !n.starts_with('-')).map(String::from).collect();
-            self.locals.extend(own);
+            self.locals.extend(named().filter(|n| !n.starts_with('-')).map(String::from));
         }
-        let span = self.range(decl.span);
         let mut words = vec![Value::known(name, self.range(decl.variant_span))];
         words.extend(args);
         let start = Start { marked, declared: true, ..Start::default() };
-        self.command(&words, start, span.clone());
+        self.command(&words, start, self.range(decl.span));
         if let Some(index) = self.out.command {
             for subscript in &subscripts {
                 self.evaluated(subscript, index);
@@ -254,11 +188,89 @@ impl Walker<'_> {
         }
     }
 
+    /// `declare x`
+    fn declare_name(&mut self, declares: &str, reference: &VarRef, made: &mut Declared) {
+        let name = reference.name.as_str();
+        self.visit_reference(reference);
+        // A function's own path is an empty one.
+        if name == "PATH" && !matches!(declares, "export" | "readonly") {
+            self.taint_by("PATH");
+        }
+        if flagged(&made.args, INTEGER) {
+            self.integer(name);
+        }
+        made.args.push(Value::known(name, self.range(reference.span)));
+    }
+
+    /// `declare x=1`
+    fn declare_assignment(&mut self, assignment: &Assignment, made: &mut Declared) {
+        let name = assignment.target.name.as_str();
+        self.visit_assignment(assignment);
+        if flagged(&made.args, INTEGER) {
+            self.integer(name);
+        }
+        self.assign(assignment);
+        self.names_element(&made.args, assignment);
+        if let AssignmentValue::Scalar(word) = &assignment.value {
+            let value = self.quietly(|w| w.expand_one(word, false));
+            self.evaluates_array(&made.args, &value);
+        }
+        if flagged(&made.args, &['n']) {
+            // A reference: both names are one variable, which is not followed.
+            let mut own = Vec::new();
+            self.variable(name, true, &mut own);
+            if let Some(other) = super::word::value(&own, 0..0).plain() {
+                self.forget(other);
+            }
+            self.forget(name);
+        }
+        // Here braces are expanded, as in every argument: the last one stays.
+        if let AssignmentValue::Scalar(word) = &assignment.value
+            && word.has_active_brace_expansion()
+        {
+            self.forget(name);
+        }
+        made.args.push(Value::known(format!("{name}="), self.range(assignment.span)));
+    }
+
+    /// `declare "$x"`
+    fn declare_value(&mut self, value: Value, made: &mut Declared) {
+        let text = value.start();
+        let (key, set) = text.split_once('=').map_or((text, None), |(k, v)| (k, Some(v)));
+        if key.contains('[') {
+            made.subscripts.push(value.clone());
+            if let Some(subscript) = super::builtin::subscript(&value)
+                && !text.contains(['$', '`'])
+            {
+                self.evaluates_value(&subscript);
+            }
+        }
+        if set.is_some() {
+            self.evaluates_array(&made.args, &value.rest(key.len() + 1));
+        }
+        match (value.plain().and(set), set) {
+            (Some(text), _) => {
+                self.mark_assignment(key, Some(text), value.span.clone(), true);
+                let words = vec![vec![super::word::quoted(text)]];
+                self.state.set(Key::Var(key.to_string()), Some(Held::Var(words)));
+            }
+            // `export $(grep -v '#' .env)`: as much as `source .env`.
+            _ if matches!(value.by(), Printer::File | Printer::Settings) => {
+                self.state.forget_all();
+            }
+            (None, Some(_)) => {
+                self.mark_assignment(key, None, value.span.clone(), true);
+                self.forget(key);
+            }
+            (None, None) if value.text().is_none() => made.unknown = Some(value.span.clone()),
+            (None, None) => {}
+        }
+        made.args.push(value);
+    }
+
     /// A reference to an element, or a number: its subscript is evaluated, now or at each use.
     fn names_element(&mut self, flags: &[Value], assignment: &Assignment) {
-        let evaluates =
-            |a: &Value| a.start().starts_with('-') && a.start().contains(['n', 'F', 'E']);
-        if !flags.iter().any(evaluates) {
+        if !flagged(flags, &['n', 'F', 'E']) {
             return;
         }
         let mut own = Vec::new();
@@ -367,7 +379,6 @@ impl Walker<'_> {
             args = &own;
             parsed = program::parse(&name, args, self.out.place.programs);
         }
-        let complete = parsed.program.is_some_and(|p| p.complete || parsed.has(table::mark::ONLY));
         // Only what people say of that very file speaks for it.
         let told = genuine || row.is_some();
         let command = SubCommand {
@@ -382,7 +393,10 @@ impl Walker<'_> {
             quoted: self.frame.computed,
             genuine,
             file,
-            transparent: told && complete && parsed.harmless && !lists_variables(&name, &parsed),
+            transparent: told
+                && is_complete(&parsed)
+                && parsed.harmless
+                && !lists_variables(&name, &parsed),
             neutral_wrapper: false,
             scope: Scope::default(),
             dir: self.cwd(),
@@ -390,19 +404,7 @@ impl Walker<'_> {
         let Some(index) = self.push(command) else { return };
         self.resume(index);
         if name.is_empty() {
-            if word.text() == Some("") {
-                return;
-            }
-            if self.script_of_the_project(word) {
-                return;
-            }
-            let why = if word.is_fed() {
-                "a program that another command names"
-            } else {
-                "a program known only at run time"
-            };
-            self.out.unknown(why, word.span.clone());
-            return;
+            return self.unnamed(word);
         }
         self.out.push(Word::Execute, Grade::Certain, Source::Program, word.span.clone());
         if let Some((list, sure)) = function {
@@ -456,32 +458,41 @@ impl Walker<'_> {
             self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
             self.resume(index);
         }
-        if name.starts_with('-') && parsed.program.is_none() {
-            // `time -v rm x`: bash runs `-v`, other shells have no such keyword and run rm.
-            if let Some(at) = args.iter().position(|a| !a.start().starts_with('-')) {
-                let words = args[at..].to_vec();
-                return self.next(Next::Words { words, cwd: None, feeds: false }, index, false);
-            }
-        }
-        if let Some((key, _)) = word.start().split_once('=')
-            && parsed.program.is_none()
-            && !key.contains('/')
-            && !args.is_empty()
+        if parsed.program.is_none()
+            && let Some((words, assigns)) = meant(word, &name, args)
         {
-            // `1A=2 git reset`: no assignment, but meant as one.
-            let words = args.to_vec();
-            return self.next(Next::Words { words, cwd: None, feeds: false }, index, true);
+            let words = words.to_vec();
+            return self.next(Next::Words { words, cwd: None, feeds: false }, index, assigns);
         }
-        if self.state_builtin(&name, args, index, &span) {
+        if !self.state_builtin(&name, args, index, &span) {
+            self.program(&name, args, &parsed, index, genuine && !marked);
+            self.also(windows.also, index);
+        }
+    }
+
+    /// A word that names no program.
+    fn unnamed(&mut self, word: &Value) {
+        if word.text() == Some("") || self.script_of_the_project(word) {
             return;
         }
+        let why = match word.is_fed() {
+            true => "a program that another command names",
+            false => "a program known only at run time",
+        };
+        self.out.unknown(why, word.span.clone());
+    }
+
+    /// Runs a program, and what it runs in turn; `plain` = it is what its name says, and no assignment changes it.
+    fn program(&mut self, name: &str, args: &[Value], parsed: &Parsed, index: usize, plain: bool) {
+        let span = self.out.analysis.commands[index].span.clone();
+        let complete = is_complete(parsed);
         let fed = !matches!(self.feed, Feed::None | Feed::Text(_));
-        let call = Call { name: &name, args, parsed: &parsed, span: span.clone(), fed };
+        let call = Call { name, args, parsed, span: span.clone(), fed };
         self.out.variables = self.state.git();
         let from = self.out.analysis.effects.len();
         let nexts = program::run(&mut self.out, &call);
-        self.copied(&name, &call);
-        self.made_executable(&name, &call);
+        self.copied(name, &call);
+        self.made_executable(name, &call);
         self.patched(&call);
         if self.out.analysis.effects[from..]
             .iter()
@@ -494,10 +505,10 @@ impl Walker<'_> {
         }
         let wraps = parsed.program.is_some_and(|p| p.neutral);
         let assigns = parsed.program.is_some_and(|p| p.assignments);
-        if wraps && parsed.harmless && !marked && genuine {
+        if wraps && parsed.harmless && plain {
             self.out.analysis.commands[index].neutral_wrapper = true;
         }
-        self.words_of_options(&parsed, index);
+        self.words_of_options(parsed, index);
         for next in nexts {
             if self.room.stopped {
                 return;
@@ -514,7 +525,6 @@ impl Walker<'_> {
             commands[index].transparent = false;
             commands[index].neutral_wrapper = false;
         }
-        self.also(windows.also, index);
     }
 
     /// What follows is the command's own doing, where it runs.
@@ -619,8 +629,26 @@ impl Walker<'_> {
     }
 }
 
+/// Do the tables tell all that the program does here?
+fn is_complete(parsed: &Parsed) -> bool {
+    parsed.program.is_some_and(|p| p.complete || parsed.has(table::mark::ONLY))
+}
+
+/// The words that were meant as the command where the first one is none, and whether they may assign.
+fn meant<'w>(word: &Value, name: &str, args: &'w [Value]) -> Option<(&'w [Value], bool)> {
+    // `time -v rm x`: bash runs `-v`, other shells have no such keyword and run rm.
+    if name.starts_with('-')
+        && let Some(at) = args.iter().position(|a| !a.start().starts_with('-'))
+    {
+        return Some((&args[at..], false));
+    }
+    // `1A=2 git reset`: no assignment, but meant as one.
+    let (key, _) = word.start().split_once('=')?;
+    (!key.contains('/') && !args.is_empty()).then_some((args, true))
+}
+
 /// `export`, `declare -x`, `set`: every variable is listed with its value.
-fn lists_variables(name: &str, parsed: &options::Parsed) -> bool {
+fn lists_variables(name: &str, parsed: &Parsed) -> bool {
     parsed.operands.is_empty()
         && match name {
             "set" => parsed.options.is_empty(),

@@ -8,6 +8,7 @@ use shuck_ast::{
 };
 
 use super::Walker;
+use super::call::flagged;
 use super::state::{Held, Key};
 use super::word::{Atom, Quote, number_var};
 use crate::effect::value::Value;
@@ -154,8 +155,7 @@ impl Walker<'_> {
 
     /// Text that a declaration reads as an array: what stands in its parentheses is expanded.
     pub(super) fn evaluates_array(&mut self, flags: &[Value], value: &Value) {
-        let array = |a: &Value| a.start().starts_with('-') && a.start().contains(['a', 'A']);
-        if value.start().starts_with('(') || flags.iter().any(array) {
+        if value.start().starts_with('(') || flagged(flags, &['a', 'A']) {
             self.evaluates_value(value);
         }
     }
