@@ -137,7 +137,7 @@ impl Value {
     }
 
     /// The same, read as a pattern if it is `active`.
-    pub fn as_glob(self, active: bool) -> Value {
+    pub fn globbed(self, active: bool) -> Value {
         match self.text {
             Text::Known(pattern) if active => Value::glob(pattern, self.span),
             _ => self,
@@ -292,7 +292,7 @@ impl Value {
         }
         let open = if item.text().is_some() { String::new() } else { BLANK.to_string() };
         let filled = self.map(|text| text.replace(token, &format!("{}{open}", item.start())));
-        filled.as_glob(item.is_glob())
+        filled.globbed(item.is_glob())
     }
 
     /// The known beginning.

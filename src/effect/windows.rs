@@ -170,7 +170,7 @@ pub fn value(raw: &str, home: &str, span: Range<usize>) -> Value {
         _ => text,
     };
     let glob = glob::has_active(&text);
-    Value::known(text, span).as_glob(glob)
+    Value::known(text, span).globbed(glob)
 }
 
 /// A program's name as tables have it, where it is spelt another way: in upper case, with a path

@@ -47,7 +47,7 @@ pub fn arguments(
 fn operand(word: &Value, text: &str, home: &str) -> Value {
     let value = windows::value(text, home, word.span.clone());
     // What the shell took for a glob is one.
-    value.as_glob(word.is_glob())
+    value.globbed(word.is_glob())
 }
 
 /// Pushes an option that one of the rows has; false = the word is none.

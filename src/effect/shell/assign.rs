@@ -88,11 +88,10 @@ impl Walker<'_> {
 
     /// A variable lasts from here on, and programs get it.
     pub(super) fn export(&mut self, name: &str) {
-        let mut own = Vec::new();
-        self.quietly(|w| w.variable(name, true, &mut own));
-        let value = super::word::value(&own, 0..0);
-        self.put_into_environment(name, value.plain());
-        if marked(name, value.plain()) == Marked::Exported {
+        let value = self.quietly(|w| w.text_of(name));
+        let value = value.as_deref();
+        self.put_into_environment(name, value);
+        if marked(name, value) == Marked::Exported {
             self.state.set(Key::Tainted, Some(Held::Set));
         }
         self.state.set(Key::Exported(name.to_string()), Some(Held::Set));

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::Walker;
 use super::assign::ALL;
+use super::call::flagged;
 use super::state::{Held, Key};
 use super::word::{Atom, quoted, value};
 use crate::effect::decode;
@@ -151,10 +152,8 @@ impl Walker<'_> {
 
     /// `emulate SHELL -c TEXT`
     fn emulate(&mut self, args: &[Value], index: usize) {
-        let shell = |arg: &Value| arg.start().starts_with('-') && arg.start().contains('c');
-        if let Some(at) = args.iter().position(shell)
-            && let Some(text) = args.get(at + 1)
-        {
+        let shell = |pair: &&[Value]| flagged(&pair[..1], &['c']);
+        if let Some([_, text]) = args.windows(2).find(shell) {
             self.script(text, Vec::new(), index);
         }
     }
@@ -175,9 +174,8 @@ impl Walker<'_> {
         let key = key.split('[').next().unwrap_or_default().to_string();
         match decode::printf(&args[2..]) {
             Some(text) => {
-                let words = vec![vec![super::word::quoted(&text)]];
                 self.mark_assignment(&key, Some(&text), span.clone(), true);
-                self.state.set(Key::Var(key), Some(Held::Var(words)));
+                self.remember(&key, &text);
             }
             None => {
                 self.taint_by(&key);

@@ -217,10 +217,8 @@ impl Walker<'_> {
         }
         if flagged(&made.args, &['n']) {
             // A reference: both names are one variable, which is not followed.
-            let mut own = Vec::new();
-            self.variable(name, true, &mut own);
-            if let Some(other) = super::word::value(&own, 0..0).plain() {
-                self.forget(other);
+            if let Some(other) = self.text_of(name) {
+                self.forget(&other);
             }
             self.forget(name);
         }
@@ -251,8 +249,7 @@ impl Walker<'_> {
         match (value.plain().and(set), set) {
             (Some(text), _) => {
                 self.mark_assignment(key, Some(text), value.span.clone(), true);
-                let words = vec![vec![super::word::quoted(text)]];
-                self.state.set(Key::Var(key.to_string()), Some(Held::Var(words)));
+                self.remember(key, text);
             }
             // `export $(grep -v '#' .env)`: as much as `source .env`.
             _ if matches!(value.by(), Printer::File | Printer::Settings) => {
@@ -273,9 +270,8 @@ impl Walker<'_> {
         if !flagged(flags, &['n', 'F', 'E']) {
             return;
         }
-        let mut own = Vec::new();
-        self.quietly(|w| w.variable(assignment.target.name.as_str(), true, &mut own));
-        if super::word::value(&own, 0..0).plain().is_none_or(|text| text.contains('[')) {
+        let text = self.quietly(|w| w.text_of(assignment.target.name.as_str()));
+        if text.is_none_or(|text| text.contains('[')) {
             self.untold("a name known only at run time", self.range(assignment.span));
         }
     }

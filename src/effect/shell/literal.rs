@@ -25,8 +25,7 @@ impl Walker<'_> {
             atoms
         };
         let alike = |a: &[Atom], b: &[Atom]| {
-            let letter = |a: &Atom| if let Atom::Ch(c, _) = a { Some(*c) } else { None };
-            a.iter().zip(b).take_while(|(a, b)| letter(a) == letter(b)).count()
+            a.iter().zip(b).take_while(|(a, b)| a.letter() == b.letter()).count()
         };
         let (atoms, all, some) = (read(written), quoted(text), read(text));
         let (as_all, as_some) = (alike(&atoms, &all), alike(&atoms, &some));
@@ -96,11 +95,8 @@ impl Walker<'_> {
         let letters = |text: &mut dyn Iterator<Item = char>| {
             text.filter(|c| !matches!(c, '\\' | '"' | '\n')).collect::<String>()
         };
-        let own = letters(&mut atoms.iter().filter_map(|a| match a {
-            Atom::Ch(c, _) => Some(*c),
-            Atom::Unknown(_) => Some(BLANK),
-            _ => None,
-        }));
+        let blank = |a: &Atom| matches!(a, Atom::Unknown(_)).then_some(BLANK);
+        let own = letters(&mut atoms.iter().filter_map(|a| a.letter().or_else(|| blank(a))));
         (own == letters(&mut text.chars())).then_some(atoms)
     }
 }

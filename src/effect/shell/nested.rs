@@ -140,7 +140,7 @@ impl Walker<'_> {
         let own = |at: &usize| {
             let Arg { text, glob, span } = command.args[*at].clone();
             match text {
-                Some(text) => Value::known(text, span).as_glob(glob),
+                Some(text) => Value::known(text, span).globbed(glob),
                 None => Value::unknown(span),
             }
         };

@@ -152,6 +152,13 @@ impl Walker<'_> {
         }
     }
 
+    /// The text of a variable, where it is one and known.
+    pub(super) fn text_of(&mut self, name: &str) -> Option<String> {
+        let mut own = Vec::new();
+        self.variable(name, true, &mut own);
+        super::word::value(&own, 0..0).plain().map(str::to_string)
+    }
+
     pub(super) fn access(&mut self, reference: &VarRef, inside: bool, out: &mut Vec<Atom>) {
         let name = reference.name.as_str();
         if reference.subscript.is_none() {
@@ -166,18 +173,7 @@ impl Walker<'_> {
             .is_some_and(|s| s.selector() == Some(SubscriptSelector::Star));
         match self.words(name) {
             words if star && inside => self.joined(words.as_deref(), out),
-            Some(words) => {
-                for (i, word) in words.iter().enumerate() {
-                    if i > 0 {
-                        out.push(Atom::Break);
-                    }
-                    if word.is_empty() && inside {
-                        out.push(Atom::Empty);
-                    }
-                    expanded(word, inside, out);
-                }
-            }
-            None => out.push(Atom::blank(false)),
+            words => apart(words, inside, out),
         }
     }
 
@@ -211,11 +207,7 @@ impl Walker<'_> {
             (None, Some(subscript)) => {
                 let text = subscript.syntax_text(&self.frame.source).to_string();
                 match text.strip_prefix('$') {
-                    Some(name) if is_name(name) => {
-                        let mut atoms = Vec::new();
-                        self.variable(name, true, &mut atoms);
-                        super::word::value(&atoms, 0..0).plain().map(str::to_string)
-                    }
+                    Some(name) if is_name(name) => self.text_of(name),
                     _ => Some(text),
                 }
             }
@@ -251,6 +243,11 @@ impl Walker<'_> {
         self.state.var(name)?.get(at).cloned()
     }
 
+    /// `$1`, `$2` ...
+    fn arguments_given(&self) -> Option<Words> {
+        self.positional().map(|values| values.iter().skip(1).map(atoms_of).collect())
+    }
+
     /// Which of `count` ways is taken in the world that is looked at.
     fn chosen(&mut self, name: &str, count: usize) -> usize {
         match self.frame.choice.iter().find(|(n, ..)| n == name) {
@@ -265,28 +262,10 @@ impl Walker<'_> {
     pub(super) fn variable(&mut self, name: &str, inside: bool, out: &mut Vec<Atom>) {
         match name {
             "*" if inside => {
-                let words = self
-                    .positional()
-                    .map(|values| values.iter().skip(1).map(atoms_of).collect::<Vec<_>>());
+                let words = self.arguments_given();
                 return self.joined(words.as_deref(), out);
             }
-            "@" | "*" => {
-                match self.positional() {
-                    Some(values) => {
-                        for (i, one) in values.iter().skip(1).enumerate() {
-                            if i > 0 {
-                                out.push(Atom::Break);
-                            }
-                            if inside && one.plain() == Some("") {
-                                out.push(Atom::Empty);
-                            }
-                            expanded(&atoms_of(one), inside, out);
-                        }
-                    }
-                    None => out.push(Atom::blank(false)),
-                }
-                return;
-            }
+            "@" | "*" => return apart(self.arguments_given(), inside, out),
             "#" | "?" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID"
             | "BASHPID" | "COLUMNS" | "LINES" => {
                 return number(out);
@@ -447,6 +426,20 @@ impl Walker<'_> {
                 }
             }
         }
+    }
+}
+
+/// Words that stay words of their own.
+fn apart(words: Option<Words>, inside: bool, out: &mut Vec<Atom>) {
+    let Some(words) = words else { return out.push(Atom::blank(false)) };
+    for (i, word) in words.iter().enumerate() {
+        if i > 0 {
+            out.push(Atom::Break);
+        }
+        if word.is_empty() && inside {
+            out.push(Atom::Empty);
+        }
+        expanded(word, inside, out);
     }
 }
 

@@ -16,9 +16,7 @@ impl Walker<'_> {
         if let Some(name) = text.trim_matches('"').strip_prefix('$')
             && is_name(name.trim_matches(['{', '}']))
         {
-            let mut atoms = Vec::new();
-            self.variable(name.trim_matches(['{', '}']), true, &mut atoms);
-            let text = super::word::value(&atoms, 0..0).plain()?.to_string();
+            let text = self.text_of(name.trim_matches(['{', '}']))?;
             return (!text.contains(['*', '?', '[', '\\']) && text.len() < limits::REPLACED)
                 .then_some(text);
         }
@@ -96,10 +94,7 @@ impl Walker<'_> {
             out.push(Atom::blank(inside));
             return;
         };
-        let text: Vec<char> = own
-            .iter()
-            .filter_map(|a| if let Atom::Ch(c, _) = a { Some(*c) } else { None })
-            .collect();
+        let text: Vec<char> = own.iter().filter_map(Atom::letter).collect();
         let pattern: Vec<char> = pattern.chars().collect();
         let lengths: Box<dyn Iterator<Item = usize>> =
             if long { Box::new((0..=text.len()).rev()) } else { Box::new(0..=text.len()) };
@@ -136,8 +131,7 @@ pub fn cased(own: Vec<Atom>, kind: char, out: &mut Vec<Atom>) {
 
 /// `${x/pattern/with}`: the longest match at the first place, or at every one.
 pub fn replaced(own: &[Atom], pattern: &str, with: &[Atom], all: bool, out: &mut Vec<Atom>) {
-    let text: Vec<char> =
-        own.iter().filter_map(|a| if let Atom::Ch(c, _) = a { Some(*c) } else { None }).collect();
+    let text: Vec<char> = own.iter().filter_map(Atom::letter).collect();
     let (front, back) = (pattern.starts_with('#'), pattern.starts_with('%'));
     let pattern: Vec<char> = pattern.chars().skip(usize::from(!all && (front || back))).collect();
     let own: Vec<Atom> = own.iter().filter(|a| matches!(a, Atom::Ch(..))).copied().collect();

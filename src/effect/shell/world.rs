@@ -152,6 +152,13 @@ impl Walker<'_> {
         self.state.set(Key::Var(name.to_string()), Some(Held::Var(values)));
     }
 
+    /// From here on a variable holds that text.
+    pub(super) fn remember(&mut self, name: &str, text: &str) {
+        let words = vec![vec![super::word::quoted(text)]];
+        self.state.set(Key::Var(name.to_string()), Some(Held::Var(words)));
+    }
+
+    /// What a variable holds is not known any more.
     pub(super) fn forget(&mut self, name: &str) {
         self.state.set(Key::Var(name.to_string()), Some(Held::Var(unknown_var())));
     }

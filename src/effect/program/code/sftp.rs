@@ -18,7 +18,7 @@ pub fn transfer(out: &mut Emitter, words: &[&str], span: &Range<usize>, next: &m
     let files: Vec<&str> = rest.iter().filter(|w| !w.starts_with('-')).copied().collect();
     let deep = rest.iter().any(|w| w.starts_with('-') && w.contains(['r', 'R']));
     let mut file = |word: Word, name: &str| {
-        let value = Value::known(name, span.clone()).as_glob(name.contains(['*', '?']));
+        let value = Value::known(name, span.clone()).globbed(name.contains(['*', '?']));
         let extent = if deep { Extent::Tree } else { Extent::Exact };
         out.path(word, &value, extent, Grade::Certain, Source::Code);
     };

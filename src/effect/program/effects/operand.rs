@@ -389,7 +389,7 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
             continue;
         }
         let inner = Value::known(format!("{}/{last}", at.lexical), value.span.clone());
-        let inner = inner.as_glob(source.is_glob());
+        let inner = inner.globbed(source.is_glob());
         out.path(Word::Write, &inner, extent, Grade::Certain, Source::Operand);
     }
 }

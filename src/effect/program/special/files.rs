@@ -451,7 +451,7 @@ pub fn members(out: &mut Emitter, values: &[Value], globs: bool) {
     for value in values {
         let value = match value.text() {
             Some(text) => {
-                Value::known(text, value.span.clone()).as_glob(globs && glob::has_active(text))
+                Value::known(text, value.span.clone()).globbed(globs && glob::has_active(text))
             }
             None => value.clone(),
         };

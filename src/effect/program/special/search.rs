@@ -277,11 +277,11 @@ impl Search<'_> {
         let folded = |text: &str| text.to_lowercase();
         let meta = self.file.meta;
         Some(match word.as_str() {
-            "-name" => glob::matches(&value, name),
-            "-iname" => glob::matches(&folded(&value), &folded(name)),
-            "-path" | "-wholename" => glob::matches(&value, self.file.shown),
-            "-ipath" | "-iwholename" => glob::matches(&folded(&value), &folded(self.file.shown)),
-            "-regex" | "-iregex" => matches(&value, self.file.shown, word == "-iregex")?,
+            "-name" => glob::matches(value, name),
+            "-iname" => glob::matches(&folded(value), &folded(name)),
+            "-path" | "-wholename" => glob::matches(value, self.file.shown),
+            "-ipath" | "-iwholename" => glob::matches(&folded(value), &folded(self.file.shown)),
+            "-regex" | "-iregex" => matches(value, self.file.shown, word == "-iregex")?,
             "-type" | "-xtype" => value.split(',').any(|kind| match kind {
                 "f" => meta.is_file(),
                 "d" => meta.is_dir(),
@@ -290,13 +290,13 @@ impl Search<'_> {
             }),
             "-maxdepth" => value.parse::<usize>().is_ok_and(|most| self.file.depth <= most),
             "-mindepth" => value.parse::<usize>().is_ok_and(|least| self.file.depth >= least),
-            "-mtime" | "-ctime" | "-atime" => compare(&value, age(meta)? / 86_400)?,
-            "-mmin" | "-cmin" | "-amin" => compare(&value, age(meta)? / 60)?,
-            "-size" => sized(&value, meta.len())?,
+            "-mtime" | "-ctime" | "-atime" => compare(value, age(meta)? / 86_400)?,
+            "-mmin" | "-cmin" | "-amin" => compare(value, age(meta)? / 60)?,
+            "-size" => sized(value, meta.len())?,
             "-newer" | "-anewer" | "-cnewer" => {
-                fs::metadata(&value).ok()?.modified().ok()? < meta.modified().ok()?
+                fs::metadata(value).ok()?.modified().ok()? < meta.modified().ok()?
             }
-            "-perm" => permits(&value, meta)?,
+            "-perm" => permits(value, meta)?,
             "-regextype" | "-printf" => true,
             "-fprint" | "-fprint0" | "-fls" => true,
             "-fprintf" => {

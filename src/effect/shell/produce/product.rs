@@ -58,6 +58,7 @@ impl Walker<'_> {
         let args = &words[1..];
         let flag = |names: &[&str]| args.iter().any(|a| names.contains(&a.start()));
         let operands: Vec<&Value> = args.iter().filter(|a| !a.start().starts_with('-')).collect();
+        let text = if let Feed::Text(text) = fed { Some(&**text) } else { None };
         match name.as_str() {
             "echo" => decode::echo(args).map(Feed::Text),
             "printf" if args.first().and_then(Value::plain) == Some("-v") => {
@@ -73,24 +74,16 @@ impl Walker<'_> {
                     _ => passed(fed),
                 }
             }
-            "base64" if flag(&["-d", "-D", "--decode"]) && operands.is_empty() => match fed {
-                Feed::Text(text) => self.decoded(decode::base64(text)),
-                _ => None,
-            },
-            "xxd" if flag(&["-r", "-rp"]) && flag(&["-p", "-rp", "-ps"]) && operands.is_empty() => {
-                match fed {
-                    Feed::Text(text) => self.decoded(decode::hex(text)),
-                    _ => None,
-                }
+            "base64" if flag(&["-d", "-D", "--decode"]) && operands.is_empty() => {
+                self.decoded(text.and_then(decode::base64))
             }
-            "rev" if args.is_empty() => match fed {
-                Feed::Text(text) => self.decoded(Some(
-                    text.lines()
-                        .map(|l| l.chars().rev().chain(['\n']).collect::<String>())
-                        .collect(),
-                )),
-                _ => None,
-            },
+            "xxd" if flag(&["-r", "-rp"]) && flag(&["-p", "-rp", "-ps"]) && operands.is_empty() => {
+                self.decoded(text.and_then(decode::hex))
+            }
+            "rev" if args.is_empty() => {
+                let backwards = |line: &str| line.chars().rev().chain(['\n']).collect::<String>();
+                self.decoded(text.map(|text| text.lines().map(backwards).collect()))
+            }
             "find" | "fd" | "fdfind" | "ls" | "grep" | "rg" | "egrep" | "ag" | "git"
                 if args.iter().any(|a| a.text().is_none()) && name != "find" =>
             {
@@ -135,15 +128,15 @@ impl Walker<'_> {
                     _ => None,
                 }
             }
-            "wc" if operands.is_empty() => Some(Feed::Numbers),
-            "nproc" | "pidof" => Some(Feed::Numbers),
+            "wc" if !operands.is_empty() => None,
+            "wc" | "nproc" | "pidof" => Some(Feed::Numbers),
             "pgrep" if !flag(&["-l", "-a", "-al", "-la"]) => Some(Feed::Numbers),
             "seq" if args.iter().all(|a| a.plain().is_some_and(|t| t.parse::<f64>().is_ok())) => {
                 Some(Feed::Numbers)
             }
             "id" if flag(&["-u", "-g"]) => Some(Feed::Numbers),
-            "whoami" | "logname" => Some(self.user()),
-            "id" if flag(&["-un"]) => Some(self.user()),
+            "id" if !flag(&["-un"]) => None,
+            "whoami" | "logname" | "id" => Some(self.user()),
             "date" => args
                 .iter()
                 .all(|a| {

@@ -43,6 +43,11 @@ pub enum Atom {
 }
 
 impl Atom {
+    /// The character that it is.
+    pub const fn letter(&self) -> Option<char> {
+        if let Atom::Ch(c, _) = self { Some(*c) } else { None }
+    }
+
     /// Unknown text that no command prints; `one` = surely one word.
     pub const fn blank(one: bool) -> Atom {
         let split = if one { Split::Never } else { Split::Freely };
