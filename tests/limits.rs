@@ -117,6 +117,9 @@ fn what_overflowed_the_parsers_stack_is_asked_about() {
 
 /// Numbers in the analysis and in judging that are no caps: text of the line, and why.
 const NO_CAPS: &[(&str, &str)] = &[
+    ("const SUM: usize", "the format of an index"),
+    ("const ALL: u64", "a set of bits"),
+    ("pub const LENGTH: usize", "the format of an index"),
     ("const SIGNS: usize", "how many printable signs there are"),
     ("const BLOCK: usize = 512", "tar's format"),
     ("const HEAD: usize = 62", "the format of git's index"),
