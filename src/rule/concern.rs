@@ -305,11 +305,12 @@ pub fn line(rule: &Rule) -> String {
     rule.conditions.concern(&mut line);
     let conditions = &rule.conditions;
     if matches!(rule.verdict, Verdict::Allow { closed: false, .. })
-        && conditions.effect.contains(&Word::Read)
-        && conditions.command.is_empty()
+        && (conditions.effect.contains(&Word::Read) || !conditions.command.is_empty())
     {
-        // An allow on reads covers a call that does nothing but run what is harmless as well.
-        line.words.push(Word::Execute.text().to_string());
+        // An allow on reads covers a call that does nothing but run what is harmless as well, one on a command its being run.
+        if !line.words.is_empty() {
+            line.words.push(Word::Execute.text().to_string());
+        }
         line.needles.clear();
     }
     let kind = match (rule.certainty, rule.layer()) {

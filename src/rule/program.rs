@@ -44,6 +44,8 @@ pub fn read(name: &Key<'_>, body: &Item<'_>, r: &mut Reader<'_>) -> Option<Progr
     for (key, value) in entry {
         read_key(key, value, &mut program, r)?;
     }
+    // Nothing is said of what its calls do.
+    program.opaque = entry.keys().all(|key| row::BESIDE.contains(&key.get_ref().as_ref()));
     Some(program)
 }
 

@@ -130,9 +130,10 @@ pub fn row(name: &str, own: &'static [Program]) -> Option<&'static Program> {
     own.iter().find(|p| p.name == name).or_else(|| packed::find(name))
 }
 
-/// Is a program of that name of that class?
+/// Is a program of that name of that class? What files say of it takes no class away.
 pub fn is(name: &str, class: Class, own: &'static [Program]) -> bool {
-    row(name, own).is_some_and(|program| program.is(class))
+    let shipped = || packed::find(name).is_some_and(|program| program.is(class));
+    own.iter().any(|program| program.name == name && program.is(class)) || shipped()
 }
 
 /// Is there a sub-command below that one?

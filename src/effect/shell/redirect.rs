@@ -144,7 +144,8 @@ impl Walker<'_> {
         let Some(cwd) = self.cwd() else { return false };
         let path = normalise(&join(&cwd, text));
         let place = self.out.place;
-        is_directory(text)
+        // A `~` that is still there is a name.
+        text != "~" && is_directory(text)
             || [&cwd, &place.home, &place.project].contains(&&path)
             || self.out.resolver.is_dir(&path)
     }

@@ -334,6 +334,18 @@ fn laid_over(out: &mut Emitter, call: &Call, source: &Value, target: &Value) {
     }
 }
 
+/// Does the call change the path before, or what it lies in: is it known no more what is there?
+fn is_changed(out: &Emitter, target: &Target) -> bool {
+    out.analysis.effects.iter().any(|effect| {
+        matches!(effect.word, Word::Write | Word::Delete)
+            && effect.path.as_ref().is_none_or(|path| {
+                let holds =
+                    |own: &str| own == target.lexical || path::is_below(&target.lexical, own);
+                holds(&path.lexical) || holds(&path.resolved)
+            })
+    })
+}
+
 /// Where cp, mv, install and ln put things: the path itself, or a name in it.
 fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
     if call.dry() {
@@ -353,10 +365,17 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
         source.plain().is_some_and(|text| !matches!(split(text).1, "" | "." | ".."))
     };
     let there = match &spot {
-        Spot::At(at) => at.lexical == out.place.home || out.resolver.is_dir(&at.resolved),
+        Spot::At(at) => {
+            (at.lexical == out.place.home || out.resolver.is_dir(&at.resolved))
+                && !is_changed(out, at)
+        }
         _ => false,
     };
-    let inside = (into || sources.len() > 1 || there) && sources.iter().all(named);
+    // Windows' own programs put what a directory holds into another.
+    let itself = call.parsed.option("-T").is_some()
+        || call.parsed.option("--no-target-directory").is_some()
+        || call.parsed.program.is_some_and(|program| program.windows);
+    let inside = !itself && (into || sources.len() > 1 || there) && sources.iter().all(named);
     let outer = if inside { Extent::Exact } else { extent };
     out.path(Word::Write, value, outer, Grade::Certain, Source::Operand);
     let Spot::At(at) = spot else { return };
