@@ -1,6 +1,8 @@
 //! What is made at build time: the shipped rules and the program tables as static data, shell
 //! completions and the man page.
 
+use std::path::{Path, PathBuf};
+
 #[path = "build/cli.rs"]
 mod cli;
 #[allow(dead_code)]
@@ -18,12 +20,22 @@ mod shipped;
 #[path = "build/variables.rs"]
 mod variables;
 
+/// Writes what a file of lists comes to into OUT_DIR: `config/NAME.toml` as `NAME.rs`, by `build/NAME.rs`.
+fn generate(out: &Path, name: &str, compile: fn(&str) -> Result<String, String>) {
+    let file = format!("config/{name}.toml");
+    println!("cargo:rerun-if-changed={file}");
+    println!("cargo:rerun-if-changed=build/{name}.rs");
+    let text = std::fs::read_to_string(&file).expect("a readable list");
+    let source = compile(&text).unwrap_or_else(|why| panic!("{file}: {why}"));
+    std::fs::write(out.join(format!("{name}.rs")), source).expect("OUT_DIR is writable");
+}
+
 fn main() {
-    let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     cli::write().expect("completions and man page");
-    names::generate(&out);
+    generate(&out, "names", names::compile);
     programs::generate();
-    variables::generate(&out);
+    generate(&out, "variables", variables::compile);
     shipped::generate(&out);
     // Only where panics abort: the release profile says so, a debug build unwinds.
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);

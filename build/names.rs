@@ -1,23 +1,11 @@
 //! Compiles `config/names.toml` into static lists: `src/effect/names.rs` has them.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use toml::{Table, Value};
 
-const FILE: &str = "config/names.toml";
-
-/// Reads the lists and writes `names.rs` into OUT_DIR.
-pub fn generate(out: &Path) {
-    println!("cargo:rerun-if-changed={FILE}");
-    println!("cargo:rerun-if-changed=build/names.rs");
-    let text = std::fs::read_to_string(FILE).expect("config/names.toml is part of the source");
-    let source = compile(&text).unwrap_or_else(|why| panic!("{FILE}: {why}"));
-    std::fs::write(out.join("names.rs"), source).expect("OUT_DIR is writable");
-}
-
 /// A module for each section, in it a list for each key: a misspelt one is missed, one that nobody reads is a warning.
-fn compile(text: &str) -> Result<String, String> {
+pub fn compile(text: &str) -> Result<String, String> {
     let sections: Table = toml::from_str(text).map_err(|e| e.to_string())?;
     let mut out = String::new();
     for (section, lists) in &sections {

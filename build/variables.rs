@@ -2,20 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use toml::{Table, Value};
-
-const FILE: &str = "config/variables.toml";
-
-/// Reads the lists and writes `variables.rs` into OUT_DIR.
-pub fn generate(out: &Path) {
-    println!("cargo:rerun-if-changed={FILE}");
-    println!("cargo:rerun-if-changed=build/variables.rs");
-    let text = std::fs::read_to_string(FILE).expect("config/variables.toml is part of the source");
-    let source = compile(&text).unwrap_or_else(|why| panic!("{FILE}: {why}"));
-    std::fs::write(out.join("variables.rs"), source).expect("OUT_DIR is writable");
-}
 
 /// The lists as the source of static data: a constant for each, so that a misspelt one is missed or unused.
 pub fn compile(text: &str) -> Result<String, String> {

@@ -324,7 +324,7 @@ pub fn is_directory(text: &str) -> bool {
 fn laid_over(out: &mut Emitter, call: &Call, source: &Value, target: &Value) {
     let Some(text) = source.plain() else { return };
     let name = split(text.trim_end_matches('/')).1;
-    let whole = matches!(name, "." | "..") || call.parsed.option("-T").is_some();
+    let whole = matches!(name, "." | "..") || is_target_itself(call);
     match whole {
         true => out.brought(source, target),
         false => {
@@ -332,6 +332,11 @@ fn laid_over(out: &mut Emitter, call: &Call, source: &Value, target: &Value) {
             out.brought(source, &Value::known(inner, target.span.clone()));
         }
     }
+}
+
+/// Is the last operand what a source becomes, and no directory for it (`cp -T`)?
+fn is_target_itself(call: &Call) -> bool {
+    call.parsed.option("-T").is_some()
 }
 
 /// Does the call change the path before, or what it lies in: is it known no more what is there?
@@ -372,9 +377,8 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
         _ => false,
     };
     // Windows' own programs put what a directory holds into another.
-    let itself = call.parsed.option("-T").is_some()
-        || call.parsed.option("--no-target-directory").is_some()
-        || call.parsed.program.is_some_and(|program| program.windows);
+    let itself =
+        is_target_itself(call) || call.parsed.program.is_some_and(|program| program.windows);
     let inside = !itself && (into || sources.len() > 1 || there) && sources.iter().all(named);
     let outer = if inside { Extent::Exact } else { extent };
     out.path(Word::Write, value, outer, Grade::Certain, Source::Operand);
