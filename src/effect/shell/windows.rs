@@ -218,6 +218,7 @@ impl Walker<'_> {
             .filter(|p| !p.on_windows.is_empty())
             .filter(|p| spelling::is_told(p, &words[1..]) || written_path(written));
         if let Some(program) = told {
+            reading.also.extend(unescaped(program.on_windows));
             reading.also.push(call(program.on_windows, verbatim()));
         }
         // `type server.pem`: no program has such a name.
@@ -231,6 +232,7 @@ impl Walker<'_> {
             && split(word).1 == "type"
             && let Some(program) = parsed.program.filter(|_| words.iter().skip(1).any(named))
         {
+            reading.also.extend(unescaped(program.on_windows));
             reading.also.push(call(program.on_windows, verbatim()));
         }
         if written_path(written) || words.iter().skip(1).any(variable) {
