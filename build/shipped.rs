@@ -12,8 +12,12 @@ mod needle;
 #[allow(dead_code)]
 #[path = "../src/rule/packed.rs"]
 mod packed;
+#[allow(dead_code)]
+#[path = "../src/rule/signature.rs"]
+mod signature;
 
 use needle::needle;
+use signature::Signature;
 
 /// The pack whose reasons are given first, where several rules say the same.
 const FIRST: &str = "filesystem";
@@ -23,7 +27,9 @@ const LAST: &str = "core";
 /// Writes `shipped.rs` into the output directory.
 pub fn generate(out: &Path) {
     println!("cargo:rerun-if-changed=config/packs");
-    for file in ["rule/packed", "rule/compiled", "rule/needle", "glob", "limits"] {
+    let shared =
+        ["rule/packed", "rule/compiled", "rule/needle", "rule/signature", "glob", "limits"];
+    for file in shared {
         println!("cargo:rerun-if-changed=src/{file}.rs");
     }
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -134,22 +140,24 @@ fn rule_lines(
         let by_program = !programs.is_empty();
         called.extend(programs.into_iter().map(|program| (program, *count)));
         *count += 1;
+        let kind = match rule.get("severity").and_then(toml::Value::as_str) {
+            _ if unknown => "unknown",
+            Some("critical") => "keen",
+            _ if rule.get("certainty").is_some() => "keen",
+            _ => "shipped",
+        };
+        let (tools, words) = (strings(rule.get("tool")).join(","), unique(effects).join(","));
+        // What is not understood could be any effect.
+        let about = if unknown { "" } else { &words };
+        let Signature(bits) = Signature::of_lists([&on, &tools, about, ""]);
         let parsed = toml::de::DeTable::parse(&chunk).expect("a rule is TOML");
         let packed = packed::pack(parsed.get_ref());
         let _ = writeln!(
             code,
             "    Shipped {{ id: {id:?}, pack: {pack:?}, by_program: {by_program}, concern: Concern \
-             {{ on: {on:?}, tools: {:?}, words: {:?}, programs: \"\", needles: {:?}, kind: {:?} }}, \
-             packed: {packed:?} }},",
-            strings(rule.get("tool")).join(","),
-            unique(effects).join(","),
+             {{ on: {on:?}, tools: {tools:?}, words: {words:?}, programs: \"\", needles: {:?}, kind: {kind:?} }}, \
+             signature: Signature({bits:?}), packed: {packed:?} }},",
             unique(named).join("|"),
-            match rule.get("severity").and_then(toml::Value::as_str) {
-                _ if unknown => "unknown",
-                Some("critical") => "keen",
-                _ if rule.get("certainty").is_some() => "keen",
-                _ => "shipped",
-            },
         );
     }
 }

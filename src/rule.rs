@@ -34,6 +34,7 @@ pub mod path;
 pub mod program;
 pub mod reader;
 pub mod shipped;
+pub mod signature;
 pub mod template;
 
 pub use action::{Action, Command, Fields, Otherwise, Redact, Text, Verdict};

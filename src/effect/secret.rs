@@ -3,7 +3,9 @@
 //! Wider than what the shipped rules stop: reading such a thing is no harm by itself, but an allow on a place, or on a
 //! program in general, does not speak of it.
 
-use crate::effect::names::secret::{CERTIFICATE, DATA, FILES, KEYS, PARTS, SHOWN, WORDS};
+use crate::effect::names::secret::{
+    CERTIFICATE, DATA, FILES, KEYS, PARTS, PATTERNS, PLACED, SHOWN, WORDS,
+};
 use crate::effect::path::split;
 use crate::glob;
 
@@ -31,7 +33,7 @@ pub fn is_file(path: &str) -> bool {
     names(dir, &said)
         || said.contains(|c: char| c.is_ascii_alphanumeric())
             && !extension
-            && FILES.iter().any(|file| {
+            && [FILES, PATTERNS, PLACED].concat().iter().any(|file| {
                 let file = split(file).1.replace('*', "x");
                 glob::matches(name, &file) && names(dir, &file)
             })
@@ -39,14 +41,14 @@ pub fn is_file(path: &str) -> bool {
 
 /// The same where the word may as well be a directory or a pattern: `tokens` alone is none.
 pub fn is_told(path: &str) -> bool {
-    split(path).1.contains('.') && is_file(path)
-        || FILES.iter().any(|file| !file.contains(['*', '/']) && split(path).1 == *file)
+    let name = split(path).1;
+    name.contains('.') && is_file(path) || FILES.contains(&name)
 }
 
 fn names(dir: &str, name: &str) -> bool {
-    let listed = |file: &str| match file.split_once('/') {
-        None => glob::matches(file, name),
-        Some((parent, file)) => file == name && split(dir.trim_end_matches('/')).1 == parent,
+    let lies_there = |file: &&str| {
+        let (parent, own) = split(file);
+        own == name && split(dir.trim_end_matches('/')).1 == parent
     };
     let words = || name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let certificate = |word| name.ends_with(".pem") && CERTIFICATE.contains(&word);
@@ -56,7 +58,9 @@ fn names(dir: &str, name: &str) -> bool {
     let end =
         name.rsplit_once('.').map_or("", |(stem, end)| if stem.is_empty() { "" } else { end });
     let key = |(first, second): (&str, &str)| second == "key" && KEYS.contains(&first);
-    FILES.iter().any(|file| listed(file))
+    FILES.contains(&name)
+        || PATTERNS.iter().any(|pattern| glob::matches(pattern, name))
+        || PLACED.iter().any(lies_there)
         || DATA.contains(&end)
             && (words().any(|word| WORDS.contains(&word)) || words().zip(words().skip(1)).any(key))
 }

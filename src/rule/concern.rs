@@ -9,6 +9,7 @@ use crate::effect::{Analysis, Effect, Extent, Grade, Place, SubCommand, Target, 
 use crate::event::Event;
 
 use super::path::FOLD;
+use super::signature::{ALL, ANY, Signature, bits};
 use super::{Certainty, Layer, Rule, Severity, Verdict};
 use crate::limits;
 
@@ -28,23 +29,9 @@ pub struct Call<'a> {
     pub deep: bool,
 }
 
-/// What a rule speaks of or a call has, as bits that names share: its events, tools, words and programs. Where they have
-/// none in common the rule says nothing of the call, and nearly all of many rules are told by that. As a text it is of one
-/// length and ASCII: six bits of a byte are names.
-#[derive(Debug, Clone, Copy)]
-pub struct Signature([u64; 4]);
-
-/// The bit that every call has: of a rule that speaks of any.
-const ANY: u64 = 0x40;
-/// All there are.
-const ALL: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-
 impl Signature {
-    /// Its length as a text.
-    pub const LENGTH: usize = 32;
-
     /// Of a call.
-    pub fn of(call: &Call<'_>) -> Signature {
+    pub fn of_call(call: &Call<'_>) -> Signature {
         let words = call.analysis.effects.iter().map(|effect| effect.word.text());
         let commands = &call.analysis.commands;
         let programs = match commands.iter().any(|command| command.name.is_empty()) {
@@ -54,33 +41,6 @@ impl Signature {
         let [on, tool] = [call.event.kind.name(), &call.event.tool].map(|name| bits([name]));
         Signature([on, tool, bits(words), programs].map(|bits| bits | ANY))
     }
-
-    /// Could a rule of the one speak of a call of the other?
-    pub fn meets(&self, other: &Signature) -> bool {
-        self.0.iter().zip(&other.0).all(|(own, other)| own & other != 0)
-    }
-
-    /// As a text.
-    pub fn write(&self, out: &mut String) {
-        out.extend(self.0.iter().flat_map(|bits| bits.to_le_bytes()).map(char::from));
-    }
-
-    /// Of its text.
-    pub fn read(text: &str) -> Option<Signature> {
-        let (bits, rest) = text.as_bytes().as_chunks();
-        let bits: &[[u8; 8]; 4] = bits.try_into().ok().filter(|_| rest.is_empty())?;
-        Some(Signature(bits.map(u64::from_le_bytes)))
-    }
-}
-
-/// Their bits: a name's own goes by what stands before its first blank or dot (`git push`, `git.*`).
-fn bits<'n>(names: impl IntoIterator<Item = &'n str>) -> u64 {
-    names.into_iter().fold(0, |bits, name| {
-        let end = name.bytes().position(|byte| matches!(byte, b' ' | b'.')).unwrap_or(name.len());
-        let fold = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-        let hash = name[..end].bytes().fold(0x811c_9dc5, fold) >> 8;
-        bits | if name[..end].contains('*') { ANY } else { 1 << (hash % 6 + hash / 6 % 8 * 8) }
-    })
 }
 
 /// The line of a rule, taken apart. Lists are separated by commas, needles by bars.
@@ -118,39 +78,40 @@ impl<'t> Concern<'t> {
 
     /// What it is about, at a glance.
     pub fn signature(&self) -> Signature {
-        let about = |list: &str| if list.is_empty() { ANY } else { bits(items(list)) };
         // What is not understood could be any effect of any program.
-        let effects = |list: &str| if self.kind == "unknown" { ANY } else { about(list) };
-        let (words, programs) = (effects(self.words), effects(self.programs));
-        Signature([about(self.on), about(self.tools), words, programs])
+        let effects = |list: &'t str| if self.kind == "unknown" { "" } else { list };
+        Signature::of_lists([self.on, self.tools, effects(self.words), effects(self.programs)])
     }
 
-    /// Could the rule speak of this call?
+    /// Could the rule speak of this call? What tells most rules apart from it is asked first.
     pub fn holds(&self, call: &Call<'_>) -> bool {
-        let analysis = call.analysis;
-        if self.on != "*" && !listed(self.on, call.event.kind.name()) {
-            return false;
-        }
-        if !self.tools.is_empty() && !listed(self.tools, &call.event.tool) {
-            return false;
-        }
+        self.could_do(call)
+            && (self.tools.is_empty() || listed(self.tools, &call.event.tool))
+            && (self.on == "*" || listed(self.on, call.event.kind.name()))
+            && (self.programs.is_empty()
+                || self.kind == "unknown"
+                || call.analysis.commands.iter().any(|command| self.could_run(command)))
+    }
+
+    /// Could it speak of one of the effects?
+    fn could_do(&self, call: &Call<'_>) -> bool {
+        let effects = &call.analysis.effects;
         if self.kind == "unknown" {
-            return analysis.effects.iter().any(|effect| effect.grade == Grade::Unknown);
+            return effects.iter().any(|effect| effect.grade == Grade::Unknown);
         }
-        let speaks_of_effects = !self.words.is_empty() || !self.needles.is_empty();
+        if self.words.is_empty() && self.needles.is_empty() {
+            return true;
+        }
         // Most effects have the word of the one before them.
         let mut said = None;
-        let mut could_be = |effect: &Effect| {
+        effects.iter().any(|effect| {
             let (_, says) = said
                 .filter(|(word, _)| *word == effect.word)
                 .unwrap_or_else(|| (effect.word, self.words.is_empty() || self.says(effect.word)));
             said = Some((effect.word, says));
             // What cannot be told cheaply is any.
             !limits::step(STEP) || says && self.could_be(effect, call)
-        };
-        (!speaks_of_effects || analysis.effects.iter().any(&mut could_be))
-            && (self.programs.is_empty()
-                || analysis.commands.iter().any(|command| self.could_run(command)))
+        })
     }
 
     fn could_be(&self, effect: &Effect, call: &Call<'_>) -> bool {

@@ -15,9 +15,10 @@ use toml::de::DeTable;
 use crate::event::KindSet;
 use crate::files;
 
-use super::concern::{self, Call, Concern, Signature};
+use super::concern::{self, Call, Concern};
 use super::file::{self, Remote, RuleFile};
 use super::packed::{self, Rest};
+use super::signature::Signature;
 use super::{Layer, Rule};
 
 /// Changes with the format and with the program: an index of another version is none.
@@ -90,7 +91,7 @@ impl Index {
 
     /// The rules that could concern the call, in file order; None where the index is damaged.
     pub fn rules(&self, path: &Path, layer: Layer, call: &Call<'_>) -> Option<Vec<Rc<Rule>>> {
-        let signature = Signature::of(call);
+        let signature = Signature::of_call(call);
         let (mut entries, mut rules) = (self.entries(), Vec::new());
         for entry in entries.by_ref() {
             if !Signature::read(entry.signature)?.meets(&signature)

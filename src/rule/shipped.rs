@@ -7,9 +7,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::concern::{self, Call, Concern};
 use super::packed::{self, Patterns};
+use super::signature::Signature;
 use super::{Layer, Rule, file};
+use crate::effect::Analysis;
 use crate::effect::Guarded;
-use crate::effect::{Analysis, Word};
 use crate::paths::Paths;
 
 /// A shipped rule and what the build knows of it.
@@ -23,6 +24,8 @@ pub struct Shipped {
     pub by_program: bool,
     /// What it could concern.
     pub concern: Concern<'static>,
+    /// The same at a glance, but for the programs.
+    signature: Signature,
     /// What it says, as `packed.rs` has it.
     packed: &'static str,
 }
@@ -86,20 +89,14 @@ pub fn concerned(
     also: impl Fn(&Shipped) -> bool,
 ) -> impl Iterator<Item = &'static Shipped> {
     let called = called(call.analysis);
-    let mut words: Vec<Word> = Vec::new();
-    for effect in &call.analysis.effects {
-        if !words.contains(&effect.word) {
-            words.push(effect.word);
-        }
-    }
+    let signature = Signature::of_call(call);
     RULES
         .iter()
         .enumerate()
         .filter(move |(at, one)| {
             also(one)
                 || (!one.by_program || called.get(*at).is_none_or(|named| *named))
-                    && (one.concern.words.is_empty()
-                        || words.iter().any(|word| one.concern.says(*word)))
+                    && one.signature.meets(&signature)
                     && one.concern.holds(call)
         })
         .map(|(_, one)| one)
@@ -162,7 +159,9 @@ mod tests {
                 .collect();
             assert_eq!(shipped.by_program, !read.programs.is_empty(), "{}", shipped.id);
             assert_eq!(named.join(","), programs.join(","), "{}", shipped.id);
-            assert_eq!(Concern { programs: "", ..read }, shipped.concern, "{}", shipped.id);
+            let read = Concern { programs: "", ..read };
+            assert_eq!(read, shipped.concern, "{}", shipped.id);
+            assert_eq!(read.signature(), shipped.signature, "{}", shipped.id);
             let checked = file::read(&shipped.text(), Path::new("shipped"), Layer::Pack, None);
             assert!(checked.faults.is_empty(), "{:?}", checked.faults);
             assert_eq!(checked.rules, [rule], "{}", shipped.id);
