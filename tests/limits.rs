@@ -139,7 +139,7 @@ const NO_CAPS: &[(&str, &str)] = &[
     ("args.iter().take(4).any(|arg| is_agent", "where a runner's package stands"),
     ("mode.bytes().rev().take(3)", "the digits of a mode"),
     ("files.iter().take(1)", "scp's first operand"),
-    ("tokens[n + 1..].iter().take(2)", "what stands right behind a keyword"),
+    ("self.place(name)? + 1..].iter().take(2)", "what stands right behind a keyword"),
     (".rev().take(3).find(|t| t.kind == Kind::Name)", "what stands right before a default"),
     ("const NO_NAME: usize = 40", "what base64 looks like"),
     ("for round in 0..3", "a loop's body is forgotten in the last round"),

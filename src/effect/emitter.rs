@@ -9,7 +9,7 @@ use super::host::host_of;
 use super::look;
 use super::path::{self, Resolver};
 use super::value::{BLANK, FORGED, Value, is_forged};
-use super::{Analysis, Effect, Extent, Grade, Place, Source, Target, Word, windows};
+use super::{Analysis, Effect, Extent, Grade, Place, Source, SubCommand, Target, Word, windows};
 use crate::glob;
 use crate::limits::{self, Cap};
 
@@ -346,6 +346,34 @@ impl<'a> Emitter<'a> {
                 }
                 self.effect(word, Grade::Unknown, None, None, source, value.span.clone());
             }
+        }
+    }
+
+    /// A certain effect on exactly what an operand names.
+    pub fn operand(&mut self, word: Word, value: &Value) {
+        self.path(word, value, Extent::Exact, Grade::Certain, Source::Operand);
+    }
+
+    /// A certain effect on what an operand names and all that lies below it.
+    pub fn operand_tree(&mut self, word: Word, value: &Value) {
+        self.path(word, value, Extent::Tree, Grade::Certain, Source::Operand);
+    }
+
+    /// A certain effect on exactly what code names.
+    pub fn code_path(&mut self, word: Word, value: &Value) {
+        self.path(word, value, Extent::Exact, Grade::Certain, Source::Code);
+    }
+
+    /// The sub-command that the next effect belongs to, as rules see it.
+    pub fn own_command(&mut self) -> Option<&mut SubCommand> {
+        self.command.and_then(|at| self.analysis.commands.get_mut(at))
+    }
+
+    /// No allow means that call, whatever it names.
+    pub fn disown(&mut self) {
+        if let Some(command) = self.own_command() {
+            command.transparent = false;
+            command.genuine = false;
         }
     }
 

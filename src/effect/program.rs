@@ -18,7 +18,8 @@ pub use options::{Parsed, parse};
 pub use special::{names_git, redirects_git};
 
 use self::effects::{elsewhere, maybe_path, opaque, operands, role, says, sends};
-use self::table::{Role, Special, mark};
+use self::options::Found;
+use self::table::{Program, Role, Special, mark};
 use super::emitter::Emitter;
 use super::value::looks_like_path;
 use super::{Grade, Source, Word};
@@ -39,84 +40,93 @@ fn emit(out: &mut Emitter, call: &Call) -> Vec<Next> {
     let home = out.cwd.clone();
     goes(out, call);
     special::there(out, call);
-    let Some(program) = call.parsed.program else {
-        let verb = call.parsed.subs.checked_sub(1).map(|at| &call.args[call.parsed.operands[at]]);
-        if let Some(verb) = verb.filter(|verb| verb.text().is_none()) {
-            out.unknown("a sub-command known only at run time", verb.span.clone());
+    match call.parsed.program {
+        None => {
+            open_verb(out, call, call.parsed.subs.checked_sub(1));
+            opaque(out, call);
         }
-        opaque(out, call);
-        out.cwd = home;
-        return next;
-    };
-    if call.parsed.has(mark::ONLY) {
-        out.cwd = home;
-        return next;
+        Some(_) if call.parsed.has(mark::ONLY) => {}
+        Some(program) => emit_row(out, call, program, &mut next),
     }
-    if program.sub
-        && let Some(at) = call.parsed.operands.get(call.parsed.subs)
-        && call.args[*at].text().is_none()
-    {
-        out.unknown("a sub-command known only at run time", call.args[*at].span.clone());
+    out.cwd = home;
+    next
+}
+
+/// A sub-command at that place of the operands that nobody knows.
+fn open_verb(out: &mut Emitter, call: &Call, at: Option<usize>) {
+    let verb = at.and_then(|at| call.parsed.operands.get(at)).map(|at| &call.args[*at]);
+    if let Some(verb) = verb.filter(|verb| verb.text().is_none()) {
+        out.unknown("a sub-command known only at run time", verb.span.clone());
+    }
+}
+
+/// What the row of a program comes to.
+fn emit_row(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
+    if program.sub {
+        open_verb(out, call, Some(call.parsed.subs));
     }
     let from = out.analysis.effects.len();
-    for word in program.effects {
-        if matches!(word, Word::Network | Word::Send) || call.dry() && *word != Word::Execute {
-            continue;
-        }
-        out.push(*word, Grade::Certain, Source::Program, call.span.clone());
-    }
-    for word in call.parsed.verb.iter().flatten() {
-        let said = matches!(word, Word::Network | Word::Send);
-        if !said && !call.dry() {
-            out.push(*word, Grade::Certain, Source::Program, call.span.clone());
-        }
-    }
-    for (bit, word) in [(mark::PRIVILEGE, Word::Privilege), (mark::SYSTEM, Word::System)] {
-        if call.parsed.has(bit) && !call.dry() {
-            out.push(word, Grade::Certain, Source::Program, call.span.clone());
-        }
-    }
+    emit_words(out, call, program);
     for option in &call.parsed.options {
-        if let Some(word) = option.spec.and_then(|spec| spec.effect).filter(|_| !call.dry()) {
-            let span = call.args.get(option.at).map_or(call.span.clone(), |a| a.span.clone());
-            out.push(word, Grade::Certain, Source::Program, span);
-        }
-        match (option.spec, &option.value) {
-            // Told where the program went there.
-            (Some(spec), Some(_)) if spec.role == Role::Runs && spec.marks & mark::CHDIR != 0 => {}
-            (Some(spec), Some(value)) => {
-                role(out, call, spec.role, value, &mut next);
+        emit_option(out, call, option, next);
+    }
+    if !program.free && !call.parsed.global.is_some_and(|p| p.free) {
+        for value in call.parsed.doubtful.iter().filter_map(|at| call.args.get(*at)) {
+            // Nobody names the root where a file is wanted.
+            let rooted = |t: &str| looks_like_path(t) && !t.trim_matches('/').is_empty();
+            if value.text().is_some_and(rooted) {
+                maybe_path(out, value);
             }
-            // An option that nobody knows: its value may be a path.
-            (None, Some(value)) => maybe_path(out, value),
-            _ => {}
         }
     }
-    for at in &call.parsed.doubtful {
-        if !program.free
-            && !call.parsed.global.is_some_and(|p| p.free)
-            && let Some(value) = call.args.get(*at)
-            && value.text().is_some_and(|text| {
-                // Nobody names the root where a file is wanted.
-                looks_like_path(text) && !text.trim_matches('/').is_empty()
-            })
-        {
-            maybe_path(out, value);
-        }
-    }
-    if !special::run(out, call, program, &mut next) {
-        operands(out, call, program, &mut next);
+    if !special::run(out, call, program, next) {
+        operands(out, call, program, next);
     }
     // A host that is known says more than "some host", which would match every rule on hosts.
     for (word, there) in
         [(Word::Network, says(call, Word::Network)), (Word::Send, !call.dry() && sends(call))]
     {
         if there && !out.analysis.effects[from..].iter().any(|e| e.word == word) {
-            out.push(word, Grade::Certain, Source::Program, call.span.clone());
+            call.does(out, word);
         }
     }
-    out.cwd = home;
-    next
+}
+
+/// The effects that a row names, for itself and by what the first operands mean. That it goes anywhere is said behind all.
+fn emit_words(out: &mut Emitter, call: &Call, program: &Program) {
+    let told = |word: &&Word| !matches!(word, Word::Network | Word::Send);
+    for word in program.effects.iter().filter(told) {
+        if !call.dry() || *word == Word::Execute {
+            call.does(out, *word);
+        }
+    }
+    if call.dry() {
+        return;
+    }
+    for word in call.parsed.verb.iter().flatten().filter(told) {
+        call.does(out, *word);
+    }
+    for (bit, word) in [(mark::PRIVILEGE, Word::Privilege), (mark::SYSTEM, Word::System)] {
+        if call.parsed.has(bit) {
+            call.does(out, word);
+        }
+    }
+}
+
+/// What one option comes to.
+fn emit_option(out: &mut Emitter, call: &Call, option: &Found, next: &mut Vec<Next>) {
+    if let Some(word) = option.spec.and_then(|spec| spec.effect).filter(|_| !call.dry()) {
+        let span = call.args.get(option.at).map_or(call.span.clone(), |a| a.span.clone());
+        out.push(word, Grade::Certain, Source::Program, span);
+    }
+    match (option.spec, &option.value) {
+        // Told where the program went there.
+        (Some(spec), Some(_)) if spec.role == Role::Runs && spec.marks & mark::CHDIR != 0 => {}
+        (Some(spec), Some(value)) => role(out, call, spec.role, value, next),
+        // An option that nobody knows: its value may be a path.
+        (None, Some(value)) => maybe_path(out, value),
+        _ => {}
+    }
 }
 
 /// Goes where the options say: `make -C DIR`, `npm --prefix DIR`.
@@ -139,7 +149,7 @@ fn goes(out: &mut Emitter, call: &Call) {
         }
     }
     let dir = out.cwd.clone();
-    if let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) {
+    if let Some(command) = out.own_command() {
         command.dir = dir;
     }
     elsewhere(out, call);

@@ -23,82 +23,83 @@ pub fn analyse(event: &Event, place: &Place) -> Analysis {
     if own.cwd.is_empty() {
         own.cwd.clone_from(&event.cwd);
     }
-    let input = &event.input;
-    match event.tool.as_str() {
-        "Bash" => match input.get("command") {
-            Some(Json::String(text)) => return shell::analyse(text, &own),
-            None if input.as_object().is_some_and(serde_json::Map::is_empty) => {
-                return Analysis::default();
-            }
-            _ => {
-                let mut out = Emitter::new(&own);
-                out.unknown("the tool's command is not text", 0..0);
-                return out.finish();
-            }
-        },
-        "PowerShell" | "Monitor" => {
-            let mut out = Emitter::new(&own);
-            if let Some(Json::String(text)) = input.get("command")
-                && event.tool == "Monitor"
-            {
-                return shell::analyse(text, &own);
-            }
-            out.unknown("a shell that is not read", 0..0);
-            return out.finish();
-        }
-        _ => {}
+    let (name, input) = (event.tool.as_str(), &event.input);
+    let line = input.get("command").and_then(Json::as_str);
+    if let (Some(text), "Bash" | "Monitor") = (line, name) {
+        return shell::analyse(text, &own);
     }
     let mut out = Emitter::new(&own);
-    match event.tool.as_str() {
-        "" => {}
-        name if QUIET.contains(&name) => {}
-        "Read" | "NotebookRead" | "View" => {
-            file(&mut out, input, &["file_path", "notebook_path", "path"], &[Word::Read])
+    match name {
+        // One that is called with nothing runs nothing.
+        "Bash" if input.as_object().is_some_and(serde_json::Map::is_empty) => {
+            return Analysis::default();
         }
-        "Write" => file(&mut out, input, &["file_path", "path"], &[Word::Write]),
-        "Edit" | "MultiEdit" => {
-            file(&mut out, input, &["file_path", "path"], &[Word::Read, Word::Write])
-        }
-        "NotebookEdit" => {
-            file(&mut out, input, &["notebook_path", "file_path"], &[Word::Read, Word::Write])
-        }
-        "Glob" | "Grep" | "LS" => search(&mut out, event),
-        "ReadMcpResourceTool" => {}
-        "LSP" => leaves(&mut out, input, false),
-        "WebFetch" => match input.get("url") {
-            Some(Json::String(url)) => {
-                if let Some(path) = url.strip_prefix("file://") {
-                    out.path(
-                        Word::Read,
-                        &Value::known(path, 0..0),
-                        Extent::Exact,
-                        Grade::Certain,
-                        Source::Tool,
-                    );
-                }
-                let value = Value::known(url.clone(), 0..0);
-                let host = host_of(&value);
-                let grade = if host.is_some() { Grade::Certain } else { Grade::Unknown };
-                out.effect(Word::Network, grade, None, host, Source::Tool, 0..0);
-            }
-            _ => out.push(Word::Network, Grade::Unknown, Source::Tool, 0..0),
-        },
-        "WebSearch" => out.push(Word::Network, Grade::Certain, Source::Tool, 0..0),
-        name if name.starts_with("mcp__") => {
-            mcp(&mut out, name, input);
-            return with_shell(out.finish(), name, input, &own);
-        }
-        name => {
-            out.push(Word::Execute, Grade::Certain, Source::Tool, 0..0);
-            leaves(&mut out, input, true);
-            fields::changes(&mut out, name, input, false);
-            if fields::ends_guard(name, input) {
-                out.guard_ended(0..0);
+        "Bash" => out.unknown("the tool's command is not text", 0..0),
+        "PowerShell" | "Monitor" => out.unknown("a shell that is not read", 0..0),
+        _ if known(&mut out, event) => {}
+        _ => {
+            match name.starts_with("mcp__") {
+                true => mcp(&mut out, name, input),
+                false => stranger(&mut out, name, input),
             }
             return with_shell(out.finish(), name, input, &own);
         }
     }
     out.finish()
+}
+
+/// The tools that every agent has, by Claude Code's names; false = it is none of them.
+fn known(out: &mut Emitter, event: &Event) -> bool {
+    let input = &event.input;
+    match event.tool.as_str() {
+        "" | "ReadMcpResourceTool" => {}
+        name if QUIET.contains(&name) => {}
+        "Read" | "NotebookRead" | "View" => {
+            file(out, input, &["file_path", "notebook_path", "path"], &[Word::Read])
+        }
+        "Write" => file(out, input, &["file_path", "path"], &[Word::Write]),
+        "Edit" | "MultiEdit" => {
+            file(out, input, &["file_path", "path"], &[Word::Read, Word::Write])
+        }
+        "NotebookEdit" => {
+            file(out, input, &["notebook_path", "file_path"], &[Word::Read, Word::Write])
+        }
+        "Glob" | "Grep" | "LS" => search(out, event),
+        "LSP" => leaves(out, input, false),
+        "WebFetch" => fetch(out, input),
+        "WebSearch" => out.push(Word::Network, Grade::Certain, Source::Tool, 0..0),
+        _ => return false,
+    }
+    true
+}
+
+/// WebFetch: the host of a URL, or a file.
+fn fetch(out: &mut Emitter, input: &Json) {
+    let Some(url) = input.get("url").and_then(Json::as_str) else {
+        return out.push(Word::Network, Grade::Unknown, Source::Tool, 0..0);
+    };
+    if let Some(path) = url.strip_prefix("file://") {
+        let path = Value::known(path, 0..0);
+        out.path(Word::Read, &path, Extent::Exact, Grade::Certain, Source::Tool);
+    }
+    let host = host_of(&Value::known(url, 0..0));
+    let grade = if host.is_some() { Grade::Certain } else { Grade::Unknown };
+    out.effect(Word::Network, grade, None, host, Source::Tool, 0..0);
+}
+
+/// A tool that nobody knows: its fields say what it does.
+fn stranger(out: &mut Emitter, name: &str, input: &Json) {
+    out.push(Word::Execute, Grade::Certain, Source::Tool, 0..0);
+    by_fields(out, name, input, true);
+}
+
+/// What the fields of a tool that only reads, or `runs`, say.
+fn by_fields(out: &mut Emitter, name: &str, input: &Json, runs: bool) {
+    leaves(out, input, runs);
+    fields::changes(out, name, input, !runs);
+    if fields::ends_guard(name, input) {
+        out.guard_ended(0..0);
+    }
 }
 
 /// A tool of an MCP server: what a file says of it, else what its name says.
@@ -116,12 +117,7 @@ fn mcp(out: &mut Emitter, name: &str, input: &Json) {
             false => Word::Execute,
         };
         out.push(word, Grade::Certain, Source::Tool, 0..0);
-        leaves(out, input, word == Word::Execute);
-        fields::changes(out, name, input, word == Word::Read);
-        if fields::ends_guard(name, input) {
-            out.guard_ended(0..0);
-        }
-        return;
+        return by_fields(out, name, input, word == Word::Execute);
     };
     for word in program.effects {
         out.push(*word, Grade::Certain, Source::Tool, 0..0);

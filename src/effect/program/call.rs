@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::options::Parsed;
 use super::table::{Language, mark};
+use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
+use crate::effect::{Grade, Source, Word};
 
 /// What has to be run in turn.
 #[derive(Debug, Clone)]
@@ -52,6 +54,18 @@ pub enum Next {
     },
 }
 
+impl Next {
+    /// A command that runs where the program does, with its standard input.
+    pub fn words(words: Vec<Value>) -> Next {
+        Next::Words { words, cwd: None, feeds: false }
+    }
+
+    /// Shell text without words behind it.
+    pub fn script(text: Value) -> Next {
+        Next::Script { text, rest: Vec::new() }
+    }
+}
+
 /// One program call.
 #[derive(Debug)]
 pub struct Call<'a> {
@@ -71,6 +85,31 @@ impl Call<'_> {
     /// Does it only say what it would do?
     pub fn dry(&self) -> bool {
         self.parsed.has(mark::DRY)
+    }
+
+    /// Is that option there, in any of its spellings?
+    pub fn has(&self, name: &str) -> bool {
+        self.parsed.option(name).is_some()
+    }
+
+    /// Is one of these options there?
+    pub fn has_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.has(name))
+    }
+
+    /// The value of that option.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.parsed.option(name)?.value.as_ref()
+    }
+
+    /// The row's name: the program and its sub-command.
+    pub fn row(&self) -> &'static str {
+        self.parsed.program.map_or("", |row| row.name)
+    }
+
+    /// An effect of the program itself, for certain.
+    pub fn does(&self, out: &mut Emitter, word: Word) {
+        out.push(word, Grade::Certain, Source::Program, self.span.clone());
     }
 
     /// The operands behind the sub-command.

@@ -44,87 +44,17 @@ pub fn emit(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Nex
         return;
     }
     if lang == Language::Jq {
-        return match value.text().or(value.outline()) {
-            Some(text) if !small::reaches_out(text) => {}
-            Some(_) => out.push(Word::Code, Grade::Certain, Source::Code, span),
-            None => out.push(Word::Code, Grade::Possible, Source::Code, span),
-        };
+        return filter(out, value);
     }
-    // Text with gaps: what is there is read, and what the gaps add stays possible.
-    let outline = value.outline().filter(|text| {
-        matches!(lang, Language::Sed | Language::Awk | Language::Sql)
-            && text.contains(|c: char| c.is_ascii_alphabetic())
-    });
-    if value.text().is_none()
-        && let Some(outline) = outline
-    {
-        let filled = Value::known(outline.replace(BLANK, "0"), span.clone());
-        out.push(Word::Code, Grade::Possible, Source::Code, span);
-        return emit(out, lang, &filled, next);
-    }
-    if value.is_glob()
-        && let Some(text) = value.text().filter(|text| text.contains(NUMBER))
-    {
-        // `sed -n "$((N+1))p"`: any number does the same.
-        let filled = Value::known(text.replace(NUMBER, "1"), span);
-        return emit(out, lang, &filled, next);
-    }
-    let Some(text) = value.text() else {
+    let filled = filled(out, lang, value);
+    let Some(text) = filled.as_ref().unwrap_or(value).text() else {
         out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
         out.unknown("an inline program that is known only at run time", span);
         return;
     };
     let home = out.cwd.clone();
     let (effects, runs) = (out.analysis.effects.len(), next.len());
-    match lang {
-        Language::Sed => sed::emit(out, text, &span, next),
-        Language::Awk => awk::emit(out, text, &span, next),
-        Language::Sql => sql::emit(out, text, &span, next),
-        Language::Redis => {
-            for line in text.lines() {
-                let words: Vec<Value> =
-                    line.split_whitespace().map(|w| Value::known(w, span.clone())).collect();
-                sql::redis(out, &words, &span);
-            }
-        }
-        Language::Sftp => {
-            for line in text.lines() {
-                let words: Vec<&str> = line.split_whitespace().collect();
-                transfer(out, &words, &span, next);
-            }
-        }
-        Language::Mongo => sql::mongo(out, text, &span),
-        _ => {
-            out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
-            let general = match lang {
-                Language::Python => Some(Lang::Python),
-                Language::Node => Some(Lang::Js),
-                Language::Perl => Some(Lang::Perl),
-                Language::Ruby => Some(Lang::Ruby),
-                Language::Php => Some(Lang::Php),
-                Language::Lua => Some(Lang::Lua),
-                Language::R => Some(Lang::R),
-                _ => None,
-            };
-            if let Some(general) = general {
-                scan_text(general, out, next, &span, text);
-            } else {
-                let mut sink = Sink { out: &mut *out, next, span: span.clone() };
-                match lang {
-                    Language::Vim => small::vim(&mut sink, text),
-                    Language::Ed => small::ed(&mut sink, text),
-                    Language::Lisp => small::lisp(&mut sink, text),
-                    Language::Make => small::make(&mut sink, text),
-                    Language::Gdb => small::gdb(&mut sink, text),
-                    Language::AppleScript => small::apple(&mut sink, text),
-                    Language::PowerShell => small::powershell(&mut sink, text),
-                    Language::Cmd => small::cmd(&mut sink, text),
-                    Language::Tcl => small::tcl(&mut sink, text),
-                    _ => generic::emit(out, text, &span),
-                }
-            }
-        }
-    }
+    known(out, lang, text, &span, next);
     // sed and awk are code only where their program runs something.
     let told = out.analysis.effects[effects..].iter().any(|e| e.word == Word::Code);
     if next.len() > runs && !told {
@@ -132,6 +62,96 @@ pub fn emit(out: &mut Emitter, lang: Language, value: &Value, next: &mut Vec<Nex
     }
     out.cwd = home;
 }
+
+/// A program of jq: code only where it reaches for more than its input.
+fn filter(out: &mut Emitter, value: &Value) {
+    let grade = match value.text().or(value.outline()) {
+        Some(text) if !small::reaches_out(text) => return,
+        Some(_) => Grade::Certain,
+        None => Grade::Possible,
+    };
+    out.push(Word::Code, grade, Source::Code, value.span.clone());
+}
+
+/// The text with something in its gaps, where that tells as much: what is there is read, and what the gaps add stays
+/// possible.
+fn filled(out: &mut Emitter, lang: Language, value: &Value) -> Option<Value> {
+    let span = value.span.clone();
+    let Some(text) = value.text() else {
+        let outline = value.outline().filter(|text| {
+            matches!(lang, Language::Sed | Language::Awk | Language::Sql)
+                && text.contains(|c: char| c.is_ascii_alphabetic())
+        })?;
+        out.push(Word::Code, Grade::Possible, Source::Code, span.clone());
+        return Some(Value::known(outline.replace(BLANK, "0"), span));
+    };
+    // `sed -n "$((N+1))p"`: any number does the same.
+    (value.is_glob() && text.contains(NUMBER))
+        .then(|| Value::known(text.replace(NUMBER, "1"), span))
+}
+
+/// The effects of a text that is known.
+fn known(out: &mut Emitter, lang: Language, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+    match lang {
+        Language::Sed => sed::emit(out, text, span, next),
+        Language::Awk => awk::emit(out, text, span, next),
+        Language::Sql => sql::emit(out, text, span, next),
+        Language::Redis => {
+            for line in text.lines() {
+                let words = line.split_whitespace().map(|w| Value::known(w, span.clone()));
+                sql::redis(out, &words.collect::<Vec<_>>(), span);
+            }
+        }
+        Language::Sftp => {
+            for line in text.lines() {
+                transfer(out, &line.split_whitespace().collect::<Vec<_>>(), span, next);
+            }
+        }
+        Language::Mongo => sql::mongo(out, text, span),
+        _ => {
+            out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
+            coded(out, lang, text, span, next);
+        }
+    }
+}
+
+/// The languages in which every program is code.
+fn coded(out: &mut Emitter, lang: Language, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
+    if let Some((_, general)) = GENERAL.iter().find(|(own, _)| *own == lang) {
+        return scan_text(*general, out, next, span, text);
+    }
+    match LINES.iter().find(|(own, _)| *own == lang) {
+        Some((_, read)) => read(&mut Sink { out, next, span: span.clone() }, text),
+        None => generic::emit(out, text, span),
+    }
+}
+
+/// The languages that share a tokenizer.
+const GENERAL: &[(Language, Lang)] = &[
+    (Language::Python, Lang::Python),
+    (Language::Node, Lang::Js),
+    (Language::Perl, Lang::Perl),
+    (Language::Ruby, Lang::Ruby),
+    (Language::Php, Lang::Php),
+    (Language::Lua, Lang::Lua),
+    (Language::R, Lang::R),
+];
+
+/// What reads a text line by line, and puts what it finds into the sink.
+type LineReader = fn(&mut Sink, &str);
+
+/// Those that are read line by line.
+const LINES: &[(Language, LineReader)] = &[
+    (Language::Vim, small::vim),
+    (Language::Ed, small::ed),
+    (Language::Lisp, small::lisp),
+    (Language::Make, small::make),
+    (Language::Gdb, small::gdb),
+    (Language::AppleScript, small::apple),
+    (Language::PowerShell, small::powershell),
+    (Language::Cmd, small::cmd),
+    (Language::Tcl, small::tcl),
+];
 
 /// `node -e "rm -rf /"`: a command of the shell where a program was wanted. No program of these
 /// languages begins with two bare words, the second one an option.
@@ -156,12 +176,12 @@ fn shell_line(text: &str) -> bool {
 fn scan_text(lang: Lang, out: &mut Emitter, next: &mut Vec<Next>, span: &Range<usize>, text: &str) {
     if shell_line(text) {
         out.unknown("a shell command where a program was wanted", span.clone());
-        next.push(Next::Script { text: Value::known(text, span.clone()), rest: Vec::new() });
+        next.push(Next::script(Value::known(text, span.clone())));
     }
     Scan::new(lang, out, next, span.clone()).program(text);
     if forks(text) {
         let words = vec![Value::known("fork-bomb", span.clone())];
-        next.push(Next::Words { words, cwd: None, feeds: false });
+        next.push(Next::words(words));
     }
 }
 

@@ -22,7 +22,7 @@ pub fn elsewhere(out: &mut Emitter, call: &Call) {
     if out.cwd.as_ref().is_some_and(|dir| *dir == project || is_below(dir, &project)) {
         return;
     }
-    let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) else {
+    let Some(command) = out.own_command() else {
         return;
     };
     for (public, found) in command.options.iter_mut().zip(&call.parsed.options) {
@@ -35,7 +35,7 @@ pub fn sends(call: &Call) -> bool {
     // With -G curl's data is the query of a GET; the content of a file leaves all the same.
     let file = |v: &Value| v.text().is_none_or(|t| t.contains('@'));
     let query = call.name == "curl"
-        && call.parsed.option("-G").is_some()
+        && call.has("-G")
         && !call.parsed.options.iter().any(|o| o.value.as_ref().is_some_and(file));
     // With nothing on standard input it only shakes hands.
     let silent = !call.fed && call.parsed.program.is_some_and(|p| p.name == "openssl s_client");
@@ -51,7 +51,7 @@ pub fn says(call: &Call, word: Word) -> bool {
 /// A file is written; below `/dev` that is the machine's own state.
 pub fn device(out: &mut Emitter, value: &Value) {
     let from = out.analysis.effects.len();
-    out.path(Word::Write, value, Extent::Exact, Grade::Certain, Source::Operand);
+    out.operand(Word::Write, value);
     let disk = out.analysis.effects.get(from).and_then(|e| e.path.as_ref());
     let is_device = |path: &str| path.starts_with("/dev/");
     if disk.is_some_and(|t| is_device(&t.resolved) || is_device(&t.lexical)) {

@@ -203,14 +203,8 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
     let mut handed = false;
     while at < args.len() {
         let arg = &args[at];
-        let text = arg.start();
-        if ended
-            || !(text.starts_with('-') || text.starts_with(['+', '@']) && plus(program, text))
-            || text == "-"
-        {
-            // A word known only at run time may be an option.
-            let any = || program.is_some_and(|p| p.complete && p.free && p.is_harmless());
-            if !ended && arg.text().is_none() && text.is_empty() && !arg.is_pipe() && !any() {
+        if ended || !is_option(program, arg.start()) {
+            if !ended && may_be_option(program, arg) {
                 parsed.harmless = false;
             }
             if stop {
@@ -230,30 +224,34 @@ fn piece(parsed: &mut Parsed, args: &[Value], from: usize, stop: bool) -> usize 
             continue;
         }
         let before = parsed.options.len();
-        let used = one(parsed, program, args, at);
+        at += one(parsed, program, args, at);
         if handed {
             hand_on(parsed, before);
         }
-        if parsed.options.last().is_some_and(|o| o.spec.is_some_and(|s| s.marks & mark::END != 0)) {
-            parsed.operands.extend(at + used..args.len());
+        let marks = parsed.options.last().and_then(|o| o.spec).map_or(0, |s| s.marks);
+        if marks & mark::END != 0 {
+            parsed.operands.extend(at..args.len());
             return args.len();
         }
-        at += used;
         // `find -exec CMD ;`: the command's own words are not find's options.
-        let command = parsed
-            .options
-            .last()
-            .is_some_and(|o| o.spec.is_some_and(|s| s.marks & mark::SPARE != 0));
-        if command && program.is_some_and(|p| p.special == Some(Special::Find)) {
-            while at < args.len() {
-                at += 1;
-                if matches!(args[at - 1].plain(), Some(";" | "+")) {
-                    break;
-                }
-            }
+        if marks & mark::SPARE != 0 && program.is_some_and(|p| p.special == Some(Special::Find)) {
+            let ends = |arg: &Value| matches!(arg.plain(), Some(";" | "+"));
+            let rest = args.get(at..).unwrap_or_default();
+            at = rest.iter().position(ends).map_or(args.len(), |n| at + n + 1);
         }
     }
     at
+}
+
+/// Is the word one or several options to that program?
+fn is_option(program: Option<&'static Program>, text: &str) -> bool {
+    (text.starts_with('-') || text.starts_with(['+', '@']) && plus(program, text)) && text != "-"
+}
+
+/// A word known only at run time may be an option, unless any that there is does no harm.
+fn may_be_option(program: Option<&'static Program>, arg: &Value) -> bool {
+    let any = || program.is_some_and(|p| p.complete && p.free && p.is_harmless());
+    arg.text().is_none() && arg.start().is_empty() && !arg.is_pipe() && !any()
 }
 
 /// Options that a program hands on to what it runs are not its own: `--help` of the tests does not
@@ -282,16 +280,65 @@ fn plus(program: Option<&'static Program>, text: &str) -> bool {
 /// One argument that is an option or a bundle; returns how many arguments it takes.
 fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], at: usize) -> usize {
     let arg = &args[at];
-    let global = parsed.global;
-    let text = arg.start().to_string();
-    let single = program.is_some_and(|p| p.single) || global.is_some_and(|p| p.single);
+    let taken = Taken { program, global: parsed.global, arg, next: args.get(at + 1), at };
+    let text = arg.start();
+    let single = taken.any(|row| row.single);
     let (name, glued) = match text.find('=') {
         Some(eq) if text.starts_with("--") || single || program.is_none() => {
             (&text[..eq], Some(eq + 1))
         }
-        _ => (text.as_str(), None),
+        _ => (text, None),
     };
-    let mut push = |name: &str, known: Option<Known>, value: Option<Value>| {
+    // `@file`: more options stand there.
+    if text.starts_with('@')
+        && let Some(known) = taken.known("@")
+    {
+        taken.push(parsed, "@", Some(known), Some(arg.rest(1)));
+        return 1;
+    }
+    if arg.text().is_none() && glued.is_none() && !text.contains('=') {
+        // `-$x` or `--opt$x`: nobody knows which.
+        taken.push(parsed, name, None, None);
+        return 1;
+    }
+    // Go's flags take one dash or two.
+    let shorter = || name.strip_prefix('-').filter(|n| single && n.len() > 2);
+    let exact = taken.known(name).or_else(|| taken.known(shorter()?));
+    let whole = text.starts_with("--") || single || program.is_none() && glued.is_some();
+    match whole || exact.is_some() && glued.is_none() {
+        true => taken.long(parsed, name, exact, glued),
+        false => taken.bundle(parsed, text),
+    }
+}
+
+/// An argument that is taken apart, and the rows that may name what stands in it.
+struct Taken<'a> {
+    program: Option<&'static Program>,
+    global: Option<&'static Program>,
+    arg: &'a Value,
+    next: Option<&'a Value>,
+    at: usize,
+}
+
+impl Taken<'_> {
+    fn any(&self, says: fn(&Program) -> bool) -> bool {
+        self.program.is_some_and(says) || self.global.is_some_and(says)
+    }
+
+    /// The option of that exact spelling.
+    fn known(&self, name: &str) -> Option<Known> {
+        let own = self.program.and_then(|row| row.option(name));
+        own.or_else(|| self.global.and_then(|row| row.option(name)))
+    }
+
+    /// What an option that no row names is to a program that takes any.
+    fn free(&self, name: &str) -> Option<Known> {
+        let marks = if names_program(name) { mark::UNSAFE } else { 0 };
+        let free = self.any(|row| row.free);
+        free.then_some(Known { names: "", spec: OptSpec { marks, ..PLAIN } })
+    }
+
+    fn push(&self, parsed: &mut Parsed, name: &str, known: Option<Known>, value: Option<Value>) {
         let spec = known.map(|known| known.spec);
         // A value that becomes several words may bring options along.
         let splits = value.as_ref().is_some_and(|v| v.text().is_none() && v.several());
@@ -299,104 +346,100 @@ fn one(parsed: &mut Parsed, program: Option<&'static Program>, args: &[Value], a
             parsed.harmless = false;
         }
         let names = known.map_or("", |known| known.names);
-        parsed.options.push(Found { name: name.to_string(), names, spec, value, at });
-    };
-    let next = args.get(at + 1);
-    let spelled = |name: &str| {
-        program.and_then(|p| p.option(name)).or_else(|| global.and_then(|p| p.option(name)))
-    };
-    // `@file`: more options stand there.
-    if text.starts_with('@')
-        && let Some(known) = spelled("@")
-    {
-        push("@", Some(known), Some(arg.rest(1)));
-        return 1;
+        parsed.options.push(Found { name: name.to_string(), names, spec, value, at: self.at });
     }
-    // Go's flags take one dash or two.
-    let exact = spelled(name)
-        .or_else(|| name.strip_prefix('-').filter(|n| single && n.len() > 2).and_then(spelled));
-    let free = program.is_some_and(|p| p.free) || global.is_some_and(|p| p.free);
-    let marks = if names_program(name) { mark::UNSAFE } else { 0 };
-    let free = free.then_some(Known { names: "", spec: OptSpec { marks, ..PLAIN } });
-    let long = program.filter(|_| name.starts_with("--"));
-    let whole = exact.or_else(|| long.and_then(|p| p.abbreviated(name)));
-    if arg.text().is_none() && glued.is_none() && !text.contains('=') {
-        // `-$x` or `--opt$x`: nobody knows which.
-        push(name, None, None);
-        return 1;
+
+    /// The option takes the next argument, where there is one.
+    fn push_next(&self, parsed: &mut Parsed, name: &str, known: Option<Known>) -> usize {
+        self.push(parsed, name, known, self.next.cloned());
+        1 + usize::from(self.next.is_some())
     }
-    let apart = program.is_none() && glued.is_some();
-    if text.starts_with("--") || single || apart || exact.is_some() && glued.is_none() {
-        let Some(known) = whole else {
-            let back = program.and_then(|p| p.taken_back(name)).filter(|_| glued.is_none());
-            if let Some(known) = back {
-                push(name, Some(Known { names: "", spec: PLAIN }), None);
-                parsed.options.retain(|o| o.names != known.names);
-                return 1;
-            }
-            push(name, free, glued.map(|n| arg.rest(n)));
-            if glued.is_none() && next.is_some_and(|v| !v.start().starts_with('-')) {
-                parsed.doubtful.push(at + 1);
-            }
+
+    /// The next argument may be the value of an option that nobody knows.
+    fn doubt(&self, parsed: &mut Parsed) {
+        if self.next.is_some_and(|v| !v.start().starts_with('-')) {
+            parsed.doubtful.push(self.at + 1);
+        }
+    }
+
+    /// An option that is the whole argument, up to its `=`.
+    fn long(
+        &self,
+        parsed: &mut Parsed,
+        name: &str,
+        exact: Option<Known>,
+        glued: Option<usize>,
+    ) -> usize {
+        let long = self.program.filter(|_| name.starts_with("--"));
+        let Some(known) = exact.or_else(|| long?.abbreviated(name)) else {
+            self.strange(parsed, name, glued);
             return 1;
         };
-        let value = glued.map(|n| arg.rest(n));
+        let value = glued.map(|n| self.arg.rest(n));
         // `--force=false`, `--dry-run=none`: as if it were not there.
-        if value.as_ref().and_then(Value::plain).is_some_and(|v| matches!(v, "false" | "none"))
-            && (known.spec.arity == Arity::None || known.spec.marks & mark::DRY != 0)
-        {
+        let off = matches!(value.as_ref().and_then(Value::plain), Some("false" | "none"));
+        if off && (known.spec.arity == Arity::None || known.spec.marks & mark::DRY != 0) {
             return 1;
         }
         if known.spec.arity == Arity::Value && value.is_none() {
-            push(name, Some(known), next.cloned());
-            return if next.is_some() { 2 } else { 1 };
+            return self.push_next(parsed, name, Some(known));
         }
-        push(name, Some(known), value);
-        return 1;
+        self.push(parsed, name, Some(known), value);
+        1
     }
-    // A bundle of letters.
-    let letters: Vec<(usize, char)> = text.char_indices().skip(1).collect();
-    let sign = &text[..1];
-    if program.is_none() && letters.len() > 1 {
-        push(&text, None, None);
-    }
-    for (i, (offset, letter)) in letters.iter().enumerate() {
-        if text[1..*offset].contains(*letter) {
-            // `-vvv` says one thing: each letter is told once, so that a bundle of thousands costs nothing.
-            continue;
+
+    /// One that no row has, but perhaps takes another back.
+    fn strange(&self, parsed: &mut Parsed, name: &str, glued: Option<usize>) {
+        if let Some(known) =
+            self.program.and_then(|p| p.taken_back(name)).filter(|_| glued.is_none())
+        {
+            self.push(parsed, name, Some(Known { names: "", spec: PLAIN }), None);
+            return parsed.options.retain(|o| o.names != known.names);
         }
-        let name = format!("{sign}{letter}");
-        let spec = spelled(&name).or(free);
-        let after = offset + letter.len_utf8();
-        let rest = after < text.len() || arg.text().is_none();
-        match spec.map(|known| known.spec.arity) {
-            Some(Arity::Value) if rest => {
-                let glued = if text[after..].starts_with('=') && text.len() > after + 1 {
-                    // `-o=x` is "=x" to getopt; both readings name the same file for a rule.
-                    after + 1
-                } else {
-                    after
-                };
-                push(&name, spec, Some(arg.rest(glued)));
+        self.push(parsed, name, self.free(name), glued.map(|n| self.arg.rest(n)));
+        if glued.is_none() {
+            self.doubt(parsed);
+        }
+    }
+
+    /// A bundle of letters.
+    fn bundle(&self, parsed: &mut Parsed, text: &str) -> usize {
+        let letters = || text.char_indices().skip(1);
+        let sign = &text[..1];
+        if self.program.is_none() && letters().nth(1).is_some() {
+            self.push(parsed, text, None, None);
+        }
+        let free = self.free(text);
+        for (offset, letter) in letters() {
+            if text[1..offset].contains(letter) {
+                // `-vvv` says one thing: each letter is told once, so that a bundle of thousands costs nothing.
+                continue;
+            }
+            let name = format!("{sign}{letter}");
+            let known = self.known(&name).or(free);
+            let after = offset + letter.len_utf8();
+            let arity = known.map_or(Arity::None, |known| known.spec.arity);
+            if arity != Arity::None && (after < text.len() || self.arg.text().is_none()) {
+                self.push(parsed, &name, known, Some(self.glued(text, after, arity)));
                 return 1;
             }
-            Some(Arity::Value) => {
-                push(&name, spec, next.cloned());
-                return if next.is_some() { 2 } else { 1 };
+            if arity == Arity::Value {
+                return self.push_next(parsed, &name, known);
             }
-            Some(Arity::Optional) if rest => {
-                push(&name, spec, Some(arg.rest(after)));
-                return 1;
+            self.push(parsed, &name, known, None);
+            if after == text.len() && known.is_none_or(|known| known.names.is_empty()) {
+                self.doubt(parsed);
             }
-            _ => push(&name, spec, None),
         }
-        let last = i + 1 == letters.len();
-        let named = spec.is_some_and(|s| !s.names.is_empty());
-        if last && !named && next.is_some_and(|v| !v.start().starts_with('-')) {
-            parsed.doubtful.push(at + 1);
-        }
+        1
     }
-    1
+
+    /// The value behind a letter: `-o=x` is "=x" to getopt; both readings name the same file for a rule.
+    fn glued(&self, text: &str, after: usize, arity: Arity) -> Value {
+        let sign =
+            arity == Arity::Value && text[after..].starts_with('=') && text.len() > after + 1;
+        self.arg.rest(after + usize::from(sign))
+    }
 }
 
 /// The arguments in the shape that rules are matched against.

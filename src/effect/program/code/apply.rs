@@ -22,109 +22,94 @@ pub fn interprets(command: &str) -> bool {
 
 impl Scan<'_, '_> {
     /// Calls a value.
-    pub fn call(&mut self, val: Val, args: Vec<Arg>) -> Val {
-        let mut args = args;
+    pub fn call(&mut self, val: Val, mut args: Vec<Arg>) -> Val {
         match &val {
-            Val::Name(name) => {
-                if self.lang == Lang::Ruby
-                    && let Some(from) = name.strip_suffix(".method")
-                    && let Some(text) = args.first().and_then(|a| a.val.whole())
-                {
-                    return self.member(Val::name(from), &text);
-                }
-                let row = self.row(name);
-                // A harmless module's members may still be what is harmful on anything: `File.send`.
-                if let Some(row) = row
-                    && row != "-"
-                {
-                    return self.apply(row, None, args);
-                }
-                if let Some((from, last)) = name.rsplit_once('.')
-                    && let Some(method) = self.row(&format!(".{last}"))
-                    && !self.rows.contains_key(name.as_ref())
-                {
-                    return self.apply(method, Some(Val::name(from)), args);
-                }
-                if row.is_some() {
-                    self.callbacks(None, args);
-                    return Val::Unknown;
-                }
-                if name.starts_with('$')
-                    && matches!(self.lang, Lang::Php | Lang::Perl)
-                    && !name.contains('.')
-                {
-                    self.hide("a function whose name is known only at run time");
-                }
-                self.record(name, &args);
-                self.callbacks(None, args);
-                Val::Unknown
-            }
-            Val::Member(inner) => {
-                let (from, method) = (&inner.0, inner.1.as_str());
-                let dotted = format!(".{method}");
-                let row = match from {
-                    Val::Path(_) => self.rows.get(format!("Path{dotted}").as_str()).copied(),
-                    _ => None,
-                };
-                if let Some(row) = row.or_else(|| self.row(&dotted)) {
-                    return self.apply(row, Some(from.clone()), args);
-                }
-                match (from, method) {
-                    (Val::Fed | Val::Stored, _) => {
-                        self.callbacks(Some(from.clone()), args);
-                        from.clone()
-                    }
-                    (Val::Text(_), "join") if self.lang == Lang::Python => {
-                        let between = from.whole().unwrap_or_default();
-                        match args.first().map(|a| &a.val) {
-                            Some(Val::List(_, items)) => joined(items, &between),
-                            _ => Val::Unknown,
-                        }
-                    }
-                    (Val::List(_, items), "join") => {
-                        let between = args.first().and_then(|a| a.val.whole()).unwrap_or_default();
-                        joined(items, &between)
-                    }
-                    (Val::Text(text), "split")
-                        if args.is_empty() || args[0].val.whole().as_deref() == Some(" ") =>
-                    {
-                        Val::list(text.split_whitespace().map(Val::text).collect())
-                    }
-                    (Val::Text(_), "concat") => {
-                        args.into_iter().fold(from.clone(), |a, b| a.join(&b.val, ""))
-                    }
-                    (Val::Text(_), "format") => {
-                        let given: Vec<Val> = args.into_iter().map(|a| a.val).collect();
-                        template(from, &given)
-                    }
-                    (Val::Name(_) | Val::Member(_), "call" | "apply" | "bind" | "()") => {
-                        self.call(from.clone(), args)
-                    }
-                    _ => {
-                        self.callbacks(Some(from.clone()), args);
-                        Val::Unknown
-                    }
-                }
-            }
+            Val::Name(name) => self.call_name(name, args),
+            Val::Member(inner) => self.call_method(&inner.0, &inner.1, args),
             Val::Text(name) if matches!(self.lang, Lang::Php | Lang::Perl) => {
-                let name = Val::name(name);
-                self.call(name, args)
+                self.call(Val::name(name), args)
             }
             // `(0, eval)("...")`
             Val::List(_, items) if self.lang == Lang::Js && !items.is_empty() => {
                 self.call(items[items.len() - 1].clone(), args)
             }
             Val::Any(_, items) => {
-                let mut out = Vec::new();
-                for item in items.iter() {
-                    out.push(self.call(item.clone(), args.clone()));
-                }
-                Val::any(out)
+                Val::any(items.iter().map(|item| self.call(item.clone(), args.clone())).collect())
             }
             _ => {
                 args.retain(|a| matches!(a.val, Val::Name(_)));
                 self.callbacks(None, args);
                 Val::Unknown
+            }
+        }
+    }
+
+    /// Calls a function by its name.
+    fn call_name(&mut self, name: &str, args: Vec<Arg>) -> Val {
+        if self.lang == Lang::Ruby
+            && let Some(from) = name.strip_suffix(".method")
+            && let Some(text) = args.first().and_then(|a| a.val.whole())
+        {
+            return self.member(Val::name(from), &text);
+        }
+        let row = self.row(name);
+        // A harmless module's members may still be what is harmful on anything: `File.send`.
+        if let Some(row) = row.filter(|row| *row != "-") {
+            return self.apply(row, None, args);
+        }
+        if let Some((from, last)) = name.rsplit_once('.')
+            && let Some(method) = self.row(&format!(".{last}"))
+            && !self.rows.contains_key(name)
+        {
+            return self.apply(method, Some(Val::name(from)), args);
+        }
+        if row.is_none() {
+            let variable = name.starts_with('$') && !name.contains('.');
+            if variable && matches!(self.lang, Lang::Php | Lang::Perl) {
+                self.hide("a function whose name is known only at run time");
+            }
+            self.record(name, &args);
+        }
+        self.callbacks(None, args);
+        Val::Unknown
+    }
+
+    /// Calls a method of a value.
+    fn call_method(&mut self, from: &Val, method: &str, args: Vec<Arg>) -> Val {
+        let dotted = format!(".{method}");
+        let row = match from {
+            Val::Path(_) => self.rows.get(format!("Path{dotted}").as_str()).copied(),
+            _ => None,
+        };
+        if let Some(row) = row.or_else(|| self.row(&dotted)) {
+            return self.apply(row, Some(from.clone()), args);
+        }
+        let first = args.first().and_then(|a| a.val.whole());
+        match (from, method) {
+            (Val::Text(_), "join") if self.lang == Lang::Python => {
+                match args.first().map(|a| &a.val) {
+                    Some(Val::List(_, items)) => joined(items, &from.whole().unwrap_or_default()),
+                    _ => Val::Unknown,
+                }
+            }
+            (Val::List(_, items), "join") => joined(items, &first.unwrap_or_default()),
+            (Val::Text(text), "split") if args.is_empty() || first.as_deref() == Some(" ") => {
+                Val::list(text.split_whitespace().map(Val::text).collect())
+            }
+            (Val::Text(_), "concat") => {
+                args.into_iter().fold(from.clone(), |a, b| a.join(&b.val, ""))
+            }
+            (Val::Text(_), "format") => {
+                let given: Vec<Val> = args.into_iter().map(|a| a.val).collect();
+                template(from, &given)
+            }
+            (Val::Name(_) | Val::Member(_), "call" | "apply" | "bind" | "()") => {
+                self.call(from.clone(), args)
+            }
+            _ => {
+                let came = matches!(from, Val::Fed | Val::Stored);
+                self.callbacks(Some(from.clone()), args);
+                if came { from.clone() } else { Val::Unknown }
             }
         }
     }
@@ -220,107 +205,118 @@ impl Scan<'_, '_> {
         result
     }
 
+    /// What a call returns, by the word behind the `->` of a row.
     fn returned(&mut self, kind: &str, call: &Call) -> Val {
-        let first = call.pos.first().cloned().unwrap_or(Val::Unknown);
-        let joined = |pos: &[Val]| {
-            pos.iter().cloned().reduce(|a, b| a.join(&b, "/")).unwrap_or_else(|| Val::text("."))
-        };
         match kind {
-            "Path" => Val::Path(joined(&call.pos).into()),
-            "join" => joined(&call.pos),
-            "under" => match &first {
-                Val::Path(_) => Val::Path(joined(&call.pos).into()),
-                _ => joined(&call.pos),
-            },
-            "self" => first,
-            "expand" => match first.string() {
-                Some(text) if text.starts_with('~') && !text.starts_with("~+") => {
-                    let rest = text.trim_start_matches('~').to_string();
-                    Val::text(&format!("{}{rest}", self.out.place.home))
-                }
-                _ => first,
-            },
-            "home" => Val::text(&self.out.place.home.clone()),
-            "homepath" => Val::Path(Val::text(&self.out.place.home.clone()).into()),
-            "cwd" => Val::text("."),
-            "tmp" => Val::text(&format!("/tmp/{BLANK}")),
-            "glob" => glob(&first),
-            "globs" => glob(&joined(&call.pos)),
-            "below" => joined(&[first, Val::text(&BLANK.to_string())]),
-            "paths" => Val::Path(joined(&[first, Val::text(&BLANK.to_string())]).into()),
-            "parent" => parent(&first),
-            "fed" => Val::Fed,
-            "stored" => {
-                let mut values = Vec::new();
-                first.values(&self.span, &mut values);
-                for value in values {
-                    if value.start().contains("://") && !value.start().starts_with("php:") {
-                        return Val::Fed;
-                    }
-                    if let Spot::At(target) = self.out.spot(&value, Extent::Exact, false)
-                        && self.out.written.contains_key(&target.resolved)
-                    {
-                        return Val::Fed;
-                    }
-                }
-                Val::Stored
-            }
-            "name" => match first.whole() {
+            "stored" => self.stored(&call.at(0)),
+            "name" => match call.at(0).whole() {
                 Some(text) => Val::name(&module_name(&text)),
                 None => {
                     self.hide("a module whose name is known only at run time");
                     Val::Unknown
                 }
             },
-            "env" => self.variable(&first),
-            "scalar" => Val::Scalar,
+            "env" => self.variable(&call.at(0)),
+            "expand" | "home" | "homepath" => self.at_home(kind, call.at(0)),
             "shift" => self.env.get("@_").map_or(Val::Unknown, Val::element),
-            "words" => match first.whole() {
-                Some(text) => Val::list(text.split_whitespace().map(Val::text).collect()),
-                None => Val::Unknown,
-            },
-            "globwords" => match first.whole() {
-                Some(text) => {
-                    Val::any(text.split_whitespace().map(|t| glob(&Val::text(t))).collect())
-                }
-                None => first,
-            },
-            "opttext" => call.opt("text").unwrap_or(Val::Stored),
-            "rubysend" => {
-                let at =
-                    call.pos.iter().position(|v| matches!(v, Val::Text(_))).filter(|at| *at < 2);
-                let Some(at) = at else {
-                    self.hide("a function whose name is known only at run time");
-                    return Val::Unknown;
-                };
-                let name = call.pos[at].whole().unwrap_or_default();
-                let function = match call.pos[..at].first() {
-                    Some(from) => self.member(from.clone(), &name),
-                    None => Val::name(&name),
-                };
-                // Kernel's functions answer to every object.
-                let function =
-                    if self.rows.contains_key(name.as_ref()) { Val::name(&name) } else { function };
-                let args = call.pos[at + 1..].iter();
-                let args = args.map(|v| Arg { key: None, val: v.clone(), block: false }).collect();
-                self.call(function, args)
-            }
-            "zip" => match &first {
-                Val::List(_, items) => Val::list(
-                    items.iter().map(|i| Val::list(vec![Val::Scalar, i.clone()])).collect(),
-                ),
-                _ => Val::Unknown,
-            },
+            "rubysend" => self.sent(call),
             "method" => match (&call.pos[..], self.lang) {
                 ([Val::Text(name)], _) => Val::name(name),
-                ([val, Val::Text(name), ..], _) => {
-                    let val = val.clone();
-                    self.member(val, &name.clone())
-                }
+                ([val, Val::Text(name), ..], _) => self.member(val.clone(), name),
                 _ => Val::Unknown,
             },
-            _ => Val::Unknown,
+            _ => made(kind, call),
         }
+    }
+
+    /// What a file holds: what came over the network, where the call wrote the file.
+    fn stored(&mut self, file: &Val) -> Val {
+        let mut values = Vec::new();
+        file.values(&self.span, &mut values);
+        for value in values {
+            if value.start().contains("://") && !value.start().starts_with("php:") {
+                return Val::Fed;
+            }
+            if let Spot::At(target) = self.out.spot(&value, Extent::Exact, false)
+                && self.out.written.contains_key(&target.resolved)
+            {
+                return Val::Fed;
+            }
+        }
+        Val::Stored
+    }
+
+    /// The home directory, or a path with `~` for it.
+    fn at_home(&self, kind: &str, path: Val) -> Val {
+        let home = &self.out.place.home;
+        match kind {
+            "home" => Val::text(home),
+            "homepath" => Val::Path(Val::text(home).into()),
+            _ => match path.string() {
+                Some(text) if text.starts_with('~') && !text.starts_with("~+") => {
+                    Val::text(&format!("{home}{}", text.trim_start_matches('~')))
+                }
+                _ => path,
+            },
+        }
+    }
+
+    /// Ruby's `send`: a function by its name, called on what stands before the name.
+    fn sent(&mut self, call: &Call) -> Val {
+        let at = call.pos.iter().position(|v| matches!(v, Val::Text(_))).filter(|at| *at < 2);
+        let Some(at) = at else {
+            self.hide("a function whose name is known only at run time");
+            return Val::Unknown;
+        };
+        let name = call.pos[at].whole().unwrap_or_default();
+        let function = match call.pos[..at].first() {
+            Some(from) => self.member(from.clone(), &name),
+            None => Val::name(&name),
+        };
+        // Kernel's functions answer to every object.
+        let function =
+            if self.rows.contains_key(name.as_ref()) { Val::name(&name) } else { function };
+        let args = call.pos[at + 1..].iter();
+        let args = args.map(|v| Arg { key: None, val: v.clone(), block: false }).collect();
+        self.call(function, args)
+    }
+}
+
+/// What a call returns that only its arguments tell.
+fn made(kind: &str, call: &Call) -> Val {
+    let first = call.at(0);
+    let whole = || {
+        call.pos.iter().cloned().reduce(|a, b| a.join(&b, "/")).unwrap_or_else(|| Val::text("."))
+    };
+    let below = |val: Val| val.join(&Val::text(&BLANK.to_string()), "/");
+    match kind {
+        "Path" => Val::Path(whole().into()),
+        "join" => whole(),
+        "under" if matches!(first, Val::Path(_)) => Val::Path(whole().into()),
+        "under" => whole(),
+        "self" => first,
+        "cwd" => Val::text("."),
+        "tmp" => Val::text(&format!("/tmp/{BLANK}")),
+        "glob" => glob(&first),
+        "globs" => glob(&whole()),
+        "below" => below(first),
+        "paths" => Val::Path(below(first).into()),
+        "parent" => parent(&first),
+        "fed" => Val::Fed,
+        "scalar" => Val::Scalar,
+        "globwords" => match first.whole() {
+            Some(text) => Val::any(text.split_whitespace().map(|t| glob(&Val::text(t))).collect()),
+            None => first,
+        },
+        "opttext" => call.opt("text").unwrap_or(Val::Stored),
+        "zip" => match &first {
+            Val::List(_, items) => {
+                let pair = |item: &Val| Val::list(vec![Val::Scalar, item.clone()]);
+                Val::list(items.iter().map(pair).collect())
+            }
+            _ => Val::Unknown,
+        },
+        _ => Val::Unknown,
     }
 }
 
@@ -331,6 +327,16 @@ struct Call {
 }
 
 impl Call {
+    /// The argument at that place.
+    fn at(&self, place: usize) -> Val {
+        self.pos.get(place).cloned().unwrap_or(Val::Unknown)
+    }
+
+    /// What stands behind the first argument.
+    fn rest(&self) -> &[Val] {
+        self.pos.get(1..).unwrap_or_default()
+    }
+
     fn opt(&self, name: &str) -> Option<Val> {
         self.opts.iter().find(|(k, _)| k.trim_start_matches(':') == name).map(|(_, v)| v.clone())
     }
@@ -348,11 +354,7 @@ impl Call {
     /// Does a request carry data?
     fn sends(&self) -> bool {
         let method = self.opt("method").or_else(|| self.opt("type"));
-        let get = |v: &Val| {
-            v.whole().is_some_and(|m| {
-                matches!(m.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS")
-            })
-        };
+        let get = |v: &Val| v.whole().is_some_and(|method| role::only_asks(&method));
         method.is_some_and(|m| !get(&m))
             || ["data", "json", "body", "files", "content"].iter().any(|k| self.on(k))
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
 use crate::effect::value::{BLANK, Value};
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Grade, Source, Word};
 use crate::limits::{self, Cap};
 
 /// A string, a word, or an operator; a regular expression is a word without a name.
@@ -21,6 +21,21 @@ const OPS: &[&str] = &[
     "!", "~", "?", ":", "=", "$", "@", "&",
 ];
 
+/// A walk through an awk program.
+struct Program<'t, 'o, 'e> {
+    out: &'o mut Emitter<'e>,
+    next: &'o mut Vec<Next>,
+    span: &'o Range<usize>,
+    tokens: &'t [Token],
+    /// It is known to be code.
+    marked: bool,
+    /// It is known to hide what it does.
+    hidden: bool,
+    /// A `print` goes on, and how many brackets are open in it.
+    printing: bool,
+    depth: usize,
+}
+
 /// The effects of an awk program: none at all, for a plain one.
 pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
     let Some(tokens) = tokens(text) else {
@@ -28,128 +43,132 @@ pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<N
         out.unknown("an awk program whose text does not end", span.clone());
         return;
     };
-    let mut marked = false;
-    let mut hidden = false;
-    let mut mark = |out: &mut Emitter| {
-        if !std::mem::replace(&mut marked, true) {
-            code(out, span);
-        }
+    let mut program = Program {
+        out,
+        next,
+        span,
+        tokens: &tokens,
+        marked: false,
+        hidden: false,
+        printing: false,
+        depth: 0,
     };
-    let (mut printing, mut depth) = (false, 0_usize);
     for (at, token) in tokens.iter().enumerate() {
-        let op = |n: usize| match tokens.get(n) {
-            Some(Token::Op(op)) => *op,
-            _ => "",
-        };
         match token {
-            Token::Word(word) => match word.as_str() {
-                "print" | "printf" => (printing, depth) = (true, 0),
-                "system" if op(at + 1) == "(" => {
-                    mark(out);
-                    run(out, next, &joined(&tokens[at + 2..], true), span, &mut hidden);
-                }
-                "ENVIRON" | "PROCINFO" | "SYMTAB" => {
-                    out.reveals("awk prints the environment", span.clone());
-                }
-                "getline" => {
-                    // `getline x < file`; `cmd | getline` is seen at the bar.
-                    let n = if matches!(tokens.get(at + 1), Some(Token::Word(_))) { 2 } else { 1 };
-                    if op(at + n) == "<" {
-                        let text = joined(&tokens[at + n + 1..], false);
-                        path(out, Word::Read, &text, span);
-                    }
-                }
-                _ => {}
-            },
-            Token::Op("@") => {
-                mark(out);
-                if !std::mem::replace(&mut hidden, true) {
-                    out.unknown(
-                        "an awk program that loads or calls what is not in it",
-                        span.clone(),
-                    );
-                }
+            Token::Word(word) => program.word(at, word),
+            Token::Op(op) => program.operator(at, op),
+            Token::Text(_) => {}
+        }
+    }
+}
+
+impl Program<'_, '_, '_> {
+    /// The operator at that place, if one stands there.
+    fn op(&self, at: usize) -> &'static str {
+        match self.tokens.get(at) {
+            Some(Token::Op(op)) => op,
+            _ => "",
+        }
+    }
+
+    fn is_word(&self, at: usize) -> bool {
+        matches!(self.tokens.get(at), Some(Token::Word(_)))
+    }
+
+    fn mark(&mut self) {
+        if !std::mem::replace(&mut self.marked, true) {
+            code(self.out, self.span);
+        }
+    }
+
+    fn hide(&mut self, why: &str) {
+        if !std::mem::replace(&mut self.hidden, true) {
+            self.out.unknown(why, self.span.clone());
+        }
+    }
+
+    fn word(&mut self, at: usize, word: &str) {
+        match word {
+            "print" | "printf" => (self.printing, self.depth) = (true, 0),
+            "system" if self.op(at + 1) == "(" => {
+                self.mark();
+                self.run(&joined(&self.tokens[at + 2..], true));
             }
-            Token::Op("(") => depth += 1,
-            Token::Op(")") => depth = depth.saturating_sub(1),
-            Token::Op(";" | "}" | "\n" | "{") => printing = false,
-            Token::Op(">" | ">>") if printing && depth == 0 => {
-                path(out, Word::Write, &joined(&tokens[at + 1..], false), span);
+            "ENVIRON" | "PROCINFO" | "SYMTAB" => {
+                self.out.reveals("awk prints the environment", self.span.clone());
             }
-            Token::Op("|" | "|&") => {
-                let reads = matches!(tokens.get(at + 1), Some(Token::Word(w)) if w == "getline");
-                mark(out);
-                if reads {
-                    // What stands before it, back to where its expression begins.
-                    let from = tokens[..at]
-                        .iter()
-                        .rposition(|t| {
-                            matches!(
-                                t,
-                                Token::Op(
-                                    "(" | ")"
-                                        | "{"
-                                        | "}"
-                                        | ";"
-                                        | "\n"
-                                        | ","
-                                        | "="
-                                        | "&&"
-                                        | "||"
-                                        | "!"
-                                )
-                            )
-                        })
-                        .map_or(0, |n| n + 1);
-                    let text = if matches!(
-                        from.checked_sub(1).and_then(|n| tokens.get(n)),
-                        Some(Token::Op(")"))
-                    ) && from == at
-                    {
-                        BLANK.to_string()
-                    } else {
-                        joined(&tokens[from..at], false)
-                    };
-                    run(out, next, &text, span, &mut hidden);
-                } else if printing && depth == 0 {
-                    let text = joined(&tokens[at + 1..], false);
-                    let name = text.split_whitespace().next().unwrap_or_default();
-                    if super::apply::interprets(name) {
-                        out.push(
-                            Word::PipeToInterpreter,
-                            Grade::Certain,
-                            Source::Program,
-                            span.clone(),
-                        );
-                    }
-                    run(out, next, &text, span, &mut hidden);
-                } else if !std::mem::replace(&mut hidden, true) {
-                    out.unknown("an awk program with a pipe that is not understood", span.clone());
+            "getline" => {
+                // `getline x < file`; `cmd | getline` is seen at the bar.
+                let behind = at + if self.is_word(at + 1) { 2 } else { 1 };
+                if self.op(behind) == "<" {
+                    let text = joined(&self.tokens[behind + 1..], false);
+                    path(self.out, Word::Read, &text, self.span);
                 }
             }
             _ => {}
+        }
+    }
+
+    fn operator(&mut self, at: usize, op: &str) {
+        match op {
+            "@" => {
+                self.mark();
+                self.hide("an awk program that loads or calls what is not in it");
+            }
+            "(" => self.depth += 1,
+            ")" => self.depth = self.depth.saturating_sub(1),
+            ";" | "}" | "\n" | "{" => self.printing = false,
+            ">" | ">>" if self.printing && self.depth == 0 => {
+                let text = joined(&self.tokens[at + 1..], false);
+                path(self.out, Word::Write, &text, self.span);
+            }
+            "|" | "|&" => self.pipe(at),
+            _ => {}
+        }
+    }
+
+    fn pipe(&mut self, at: usize) {
+        self.mark();
+        if matches!(self.tokens.get(at + 1), Some(Token::Word(w)) if w == "getline") {
+            let text = self.before(at);
+            self.run(&text);
+        } else if self.printing && self.depth == 0 {
+            let text = joined(&self.tokens[at + 1..], false);
+            let name = text.split_whitespace().next().unwrap_or_default();
+            if super::apply::interprets(name) {
+                let (word, span) = (Word::PipeToInterpreter, self.span.clone());
+                self.out.push(word, Grade::Certain, Source::Program, span);
+            }
+            self.run(&text);
+        } else {
+            self.hide("an awk program with a pipe that is not understood");
+        }
+    }
+
+    /// What stands before a pipe, back to where its expression begins.
+    fn before(&self, at: usize) -> String {
+        const BEGINS: &[&str] = &["(", ")", "{", "}", ";", "\n", ",", "=", "&&", "||", "!"];
+        let begins = |token: &Token| matches!(token, Token::Op(op) if BEGINS.contains(op));
+        let from = self.tokens[..at].iter().rposition(begins).map_or(0, |n| n + 1);
+        match from == at && from > 0 && self.op(from - 1) == ")" {
+            true => BLANK.to_string(),
+            false => joined(&self.tokens[from..at], false),
+        }
+    }
+
+    fn run(&mut self, text: &str) {
+        if text.contains(BLANK) {
+            self.hide("an awk program that runs text known only at run time");
+        }
+        if !text.starts_with(BLANK) && Cap::Scripts.holds(self.next.len() + 1) {
+            let text = text.replace(BLANK, "$__hookctl_item");
+            self.next.push(Next::script(Value::known(text, self.span.clone())));
         }
     }
 }
 
 fn code(out: &mut Emitter, span: &Range<usize>) {
     out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
-}
-
-fn run(
-    out: &mut Emitter,
-    next: &mut Vec<Next>,
-    text: &str,
-    span: &Range<usize>,
-    hidden: &mut bool,
-) {
-    if text.contains(BLANK) && !std::mem::replace(hidden, true) {
-        out.unknown("an awk program that runs text known only at run time", span.clone());
-    }
-    if !text.starts_with(BLANK) && Cap::Scripts.holds(next.len() + 1) {
-        let text = text.replace(BLANK, "$__hookctl_item");
-        next.push(Next::Script { text: Value::known(text, span.clone()), rest: Vec::new() });
-    }
 }
 
 fn path(out: &mut Emitter, word: Word, text: &str, span: &Range<usize>) {
@@ -159,7 +178,7 @@ fn path(out: &mut Emitter, word: Word, text: &str, span: &Range<usize>) {
         out.contact(&host, true, Source::Code);
         return;
     }
-    out.path(word, &value, Extent::Exact, Grade::Certain, Source::Code);
+    out.code_path(word, &value);
 }
 
 /// A concatenation up to the end of its statement or bracket, with blanks for what is no literal.
@@ -185,6 +204,8 @@ fn joined(tokens: &[Token], bracket: bool) -> String {
 
 fn tokens(text: &str) -> Option<Vec<Token>> {
     let bytes = text.as_bytes();
+    let part =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || *byte >= 0x80;
     let mut out: Vec<Token> = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
@@ -194,74 +215,75 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
             b'\\' => at += 2,
             b'#' => at += bytes[at..].iter().position(|b| *b == b'\n').unwrap_or(bytes.len() - at),
             b'"' => {
-                let mut inner = Vec::new();
-                at += 1;
-                loop {
-                    match *bytes.get(at)? {
-                        b'"' => break,
-                        b'\\' => {
-                            at += 1;
-                            match *bytes.get(at)? {
-                                b'n' => inner.push(b'\n'),
-                                b't' => inner.push(b'\t'),
-                                b'x' | b'0'..=b'7' => inner.push(1),
-                                other => inner.push(other),
-                            }
-                        }
-                        other => inner.push(other),
-                    }
-                    at += 1;
-                }
-                at += 1;
-                out.push(Token::Text(String::from_utf8_lossy(&inner).into_owned()));
+                let (inner, end) = string(bytes, at + 1)?;
+                out.push(Token::Text(inner));
+                at = end;
             }
             b'/' if !value(&out) => {
-                at += 1;
-                let mut class = false;
-                loop {
-                    match *bytes.get(at)? {
-                        b'/' if !class => break,
-                        b'\\' => at += 1,
-                        b'[' if !class => {
-                            class = true;
-                            // `[]...]`, `[^]...]`
-                            at += usize::from(bytes.get(at + 1) == Some(&b'^'));
-                            at += usize::from(bytes.get(at + 1) == Some(&b']'));
-                        }
-                        b']' => class = false,
-                        b'\n' => return None,
-                        _ => {}
-                    }
-                    at += 1;
-                }
-                at += 1;
                 out.push(Token::Word(String::new()));
+                at = expression(bytes, at + 1)?;
             }
             b'/' => {
                 at += 1;
                 out.push(Token::Op("*"));
             }
-            _ if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || byte >= 0x80 => {
+            _ if part(&byte) => {
                 let from = at;
-                while at < bytes.len()
-                    && (bytes[at].is_ascii_alphanumeric()
-                        || matches!(bytes[at], b'_' | b'.')
-                        || bytes[at] >= 0x80)
-                {
-                    at += 1;
-                }
+                at += bytes[at..].iter().take_while(|byte| part(byte)).count();
                 out.push(Token::Word(text.get(from..at)?.to_string()));
             }
-            _ => match OPS.iter().find(|op| bytes[at..].starts_with(op.as_bytes())) {
-                Some(op) => {
-                    out.push(Token::Op(op));
-                    at += op.len();
-                }
-                None => at += 1,
-            },
+            _ => {
+                let op = OPS.iter().find(|op| bytes[at..].starts_with(op.as_bytes()));
+                out.extend(op.map(|op| Token::Op(op)));
+                at += op.map_or(1, |op| op.len());
+            }
         }
     }
     Some(out)
+}
+
+/// A string up to its quote, and where what is behind it stands.
+fn string(bytes: &[u8], from: usize) -> Option<(String, usize)> {
+    let mut inner = Vec::new();
+    let mut at = from;
+    loop {
+        match *bytes.get(at)? {
+            b'"' => return Some((String::from_utf8_lossy(&inner).into_owned(), at + 1)),
+            b'\\' => {
+                at += 1;
+                inner.push(match *bytes.get(at)? {
+                    b'n' => b'\n',
+                    b't' => b'\t',
+                    b'x' | b'0'..=b'7' => 1,
+                    other => other,
+                });
+            }
+            other => inner.push(other),
+        }
+        at += 1;
+    }
+}
+
+/// Where what is behind a regular expression stands.
+fn expression(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut class = false;
+    let mut at = from;
+    loop {
+        match *bytes.get(at)? {
+            b'/' if !class => return Some(at + 1),
+            b'\\' => at += 1,
+            b'[' if !class => {
+                class = true;
+                // `[]...]`, `[^]...]`
+                at += usize::from(bytes.get(at + 1) == Some(&b'^'));
+                at += usize::from(bytes.get(at + 1) == Some(&b']'));
+            }
+            b']' => class = false,
+            b'\n' => return None,
+            _ => {}
+        }
+        at += 1;
+    }
 }
 
 /// Does a value end here, so that a slash divides?

@@ -45,7 +45,7 @@ fn paths(out: &mut Emitter, text: &str, span: &std::ops::Range<usize>) {
                 None => literal.to_string(),
             };
             let value = Value::known(literal, span.clone());
-            out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Code);
+            out.code_path(Word::Read, &value);
             out.path(Word::Write, &value, Extent::Exact, Grade::Possible, Source::Code);
         }
         rest = &inner[end + 1..];

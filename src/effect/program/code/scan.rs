@@ -20,7 +20,7 @@ mod primary;
 mod statement;
 
 use assign::part;
-use cursor::{Cursor, skip, trailing};
+use cursor::{Cursor, skip};
 
 /// An argument of a call, an entry of a list or table.
 #[derive(Debug, Clone)]
@@ -94,6 +94,11 @@ impl Line {
     fn drop(&mut self) {
         self.cur = None;
         self.op = None;
+    }
+
+    /// What stands so far is one of several values.
+    fn or(&mut self) {
+        self.alts.extend(self.cur.take());
     }
 
     fn value(&mut self) -> Option<Val> {
@@ -219,99 +224,94 @@ impl<'a, 'p> Scan<'a, 'p> {
         self.depth += 1;
         let mut params = params.clone();
         while let Some(token) = c.peek(0) {
-            let text = token.text.as_ref();
             match token.kind {
+                Kind::Close | Kind::End if stop == Stop::Line => break,
                 Kind::Close => {
-                    if stop == Stop::Line {
-                        break;
-                    }
                     c.at += 1;
                     if stop == Stop::All {
                         self.hide("an inline program with a bracket too many");
                         continue;
                     }
-                    self.comma(c, &mut line, &mut args, stop);
-                    self.statement(c, &mut line);
-                    self.depth -= 1;
-                    return args;
+                    return self.complete(c, line, args, stop);
                 }
-                Kind::End => {
-                    if stop == Stop::Line {
-                        break;
-                    }
-                    let inside = match stop {
-                        Stop::Bracket(b'{') => matches!(self.lang, Lang::Python | Lang::Lua),
-                        Stop::Bracket(_) => true,
-                        _ => false,
-                    };
-                    if text == "\n"
-                        && (inside
-                            || line.op.is_some()
-                            || matches!(self.lang, Lang::Perl | Lang::Php))
-                    {
-                        c.at += 1;
-                        continue;
-                    }
-                    c.at += 1;
-                    self.comma(c, &mut line, &mut args, stop);
-                    self.statement(c, &mut line);
-                    if text == "\n" || self.lang != Lang::Python {
-                        line.guarded = false;
-                    }
-                    if stop == Stop::All {
-                        args.clear();
-                    }
-                }
-                Kind::Op => {
-                    if !self.operator(c, text, &mut line, &mut args, stop, &params) {
-                        break;
-                    }
-                }
-                _ => {
-                    if token.kind == Kind::Name
-                        && !matches!(c.at.checked_sub(1).and_then(|n| c.tokens.get(n)), Some(t) if t.kind == Kind::Op && t.text == ".")
-                    {
-                        if stop == Stop::Line && ends_call(self.lang, text) {
-                            break;
-                        }
-                        if self.keyword(c, text, &mut line, &mut args, &mut params) {
-                            continue;
-                        }
-                    }
-                    let from = c.at;
-                    let merge = token.indent > 0;
-                    line.guarded |= merge;
-                    let (val, target) = self.primary(c, &params);
-                    if c.at == from {
-                        c.at += 1;
-                    }
-                    line.last = target;
-                    line.cur = Some(match (line.cur.take(), line.op.take()) {
-                        (Some(left), Some(JOIN)) => left.join(&val, ""),
-                        (Some(Val::Path(left)), Some("/")) => {
-                            Val::Path(left.join(&val, "/").into())
-                        }
-                        (Some(left @ Val::Any(..)), Some("/")) => {
-                            Val::Path(left.join(&val, "/").into())
-                        }
-                        (Some(_), Some(_)) => Val::Unknown,
-                        (Some(left @ Val::Text(_)), None)
-                            if token.kind == Kind::Text && self.lang == Lang::Python =>
-                        {
-                            left.join(&val, "")
-                        }
-                        _ => val,
-                    });
-                }
+                Kind::End => self.end(c, token, &mut line, &mut args, stop),
+                Kind::Op => self.operator(c, &token.text, &mut line, &mut args, stop, &params),
+                Kind::Name if stop == Stop::Line && self.ends_line(c, token) => break,
+                Kind::Name
+                    if !follows_dot(c)
+                        && self.keyword(c, &token.text, &mut line, &mut args, &mut params) => {}
+                _ => self.operand(c, token, &mut line, &params),
             }
         }
         if let Stop::Bracket(_) = stop {
             self.hide("an inline program with a bracket too few");
         }
+        self.complete(c, line, args, stop)
+    }
+
+    /// A group is complete.
+    fn complete(&mut self, c: &Cursor, mut line: Line, mut args: Vec<Arg>, stop: Stop) -> Vec<Arg> {
         self.comma(c, &mut line, &mut args, stop);
         self.statement(c, &mut line);
         self.depth -= 1;
         args
+    }
+
+    /// The end of a statement, where it is one.
+    fn end(
+        &mut self,
+        c: &mut Cursor,
+        token: &Token,
+        line: &mut Line,
+        args: &mut Vec<Arg>,
+        stop: Stop,
+    ) {
+        let inside = match stop {
+            Stop::Bracket(b'{') => matches!(self.lang, Lang::Python | Lang::Lua),
+            Stop::Bracket(_) => true,
+            _ => false,
+        };
+        let folds = inside || line.op.is_some() || matches!(self.lang, Lang::Perl | Lang::Php);
+        c.at += 1;
+        if token.text == "\n" && folds {
+            return;
+        }
+        self.comma(c, line, args, stop);
+        self.statement(c, line);
+        if token.text == "\n" || self.lang != Lang::Python {
+            line.guarded = false;
+        }
+        if stop == Stop::All {
+            args.clear();
+        }
+    }
+
+    /// Does a call without brackets end before this name?
+    fn ends_line(&self, c: &Cursor, token: &Token) -> bool {
+        !follows_dot(c) && ends_call(self.lang, &token.text)
+    }
+
+    /// A value, joined with the one before it.
+    fn operand(&mut self, c: &mut Cursor, token: &Token, line: &mut Line, params: &Val) {
+        let from = c.at;
+        line.guarded |= token.indent > 0;
+        let (val, target) = self.primary(c, params);
+        if c.at == from {
+            c.at += 1;
+        }
+        line.last = target;
+        line.cur = Some(match (line.cur.take(), line.op.take()) {
+            (Some(left), Some(JOIN)) => left.join(&val, ""),
+            (Some(Val::Path(left)), Some("/")) => Val::Path(left.join(&val, "/").into()),
+            (Some(left @ Val::Any(..)), Some("/")) => Val::Path(left.join(&val, "/").into()),
+            (Some(_), Some(_)) => Val::Unknown,
+            (Some(left @ Val::Text(_)), None)
+                if token.kind == Kind::Text && self.lang == Lang::Python =>
+            {
+                left.join(&val, "")
+            }
+            _ => val,
+        });
     }
 
     /// One value of a row is complete.
@@ -358,6 +358,12 @@ impl<'a, 'p> Scan<'a, 'p> {
             }
         }
     }
+}
+
+/// Does a dot stand before the cursor?
+fn follows_dot(c: &Cursor) -> bool {
+    let before = c.at.checked_sub(1).and_then(|at| c.tokens.get(at));
+    before.is_some_and(|token| token.kind == Kind::Op && token.text == ".")
 }
 
 /// A format with what is put into its places; a hole where that is not known.

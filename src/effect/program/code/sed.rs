@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Grade, Source, Word};
 use crate::limits::Cap;
 
 /// The effects of a sed program.
@@ -36,7 +36,7 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
         |from: usize, to: usize| String::from_utf8_lossy(&bytes[from..to]).trim().to_string();
     let mut file = |word: Word, name: String| {
         let value = Value::known(name, span.clone());
-        out.path(word, &value, Extent::Exact, Grade::Certain, Source::Code);
+        out.code_path(word, &value);
     };
     let mut at = 0;
     while at < bytes.len() {
@@ -113,10 +113,7 @@ fn understood(out: &mut Emitter, bytes: &[u8], span: &Range<usize>, next: &mut V
                 if command.is_empty() || command.starts_with([';', '}']) || !room {
                     return false;
                 }
-                next.push(Next::Script {
-                    text: Value::known(command, span.clone()),
-                    rest: Vec::new(),
-                });
+                next.push(Next::script(Value::known(command, span.clone())));
                 at = end;
             }
             _ => return false,

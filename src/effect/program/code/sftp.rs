@@ -12,7 +12,7 @@ pub fn transfer(out: &mut Emitter, words: &[&str], span: &Range<usize>, next: &m
     let Some((verb, rest)) = words.split_first() else { return };
     if let Some(command) = verb.strip_prefix('!') {
         let text = [&[command], rest].concat().join(" ");
-        next.push(Next::Script { text: Value::known(text, span.clone()), rest: Vec::new() });
+        next.push(Next::script(Value::known(text, span.clone())));
         return;
     }
     let files: Vec<&str> = rest.iter().filter(|w| !w.starts_with('-')).copied().collect();

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::effect::emitter::Emitter;
 use crate::effect::names::jq::REACHING;
+use crate::effect::names::vim::READING;
 use crate::effect::program::Next;
 use crate::effect::value::{BLANK, Value};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -46,8 +47,12 @@ impl Sink<'_, '_> {
     fn shell(&mut self, text: &str) {
         if !text.trim().is_empty() && Cap::Scripts.holds(self.next.len() + 1) {
             let text = Value::known(text.trim(), self.span.clone());
-            self.next.push(Next::Script { text, rest: Vec::new() });
+            self.next.push(Next::script(text));
         }
+    }
+
+    fn scan(&mut self, lang: super::Lang, text: &str) {
+        super::scan_text(lang, self.out, self.next, &self.span, text);
     }
 
     fn hide(&mut self, why: &str) {
@@ -103,82 +108,90 @@ fn words(text: &str) -> Vec<String> {
     out
 }
 
+/// What a function of Vim script does with its texts.
+#[derive(Clone, Copy)]
+enum Calls {
+    Shell,
+    Write,
+    Delete,
+    Hidden,
+}
+
+/// Functions of Vim script that call out.
+const FUNCTIONS: &[(&str, Calls)] = &[
+    ("system(", Calls::Shell),
+    ("systemlist(", Calls::Shell),
+    ("term_start(", Calls::Shell),
+    ("job_start(", Calls::Shell),
+    ("jobstart(", Calls::Shell),
+    ("writefile(", Calls::Write),
+    ("delete(", Calls::Delete),
+    ("rename(", Calls::Write),
+    ("libcall(", Calls::Hidden),
+    ("feedkeys(", Calls::Hidden),
+    ("eval(", Calls::Hidden),
+];
+
 /// Ex commands: `:!cmd`, `:w FILE`, `:r !cmd`, and Vim script that calls out.
 pub fn vim(sink: &mut Sink, text: &str) {
     for line in text.split(['\n', '|']) {
         let line = line.trim().trim_start_matches(':').trim_start();
-        // A range: `%`, `1,$`, `'<,'>`, `.`
-        let command =
-            line.trim_start_matches(|c: char| c.is_ascii_digit() || "%$.,;+-'<>*".contains(c));
-        let (name, rest) = command
-            .split_at(command.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(command.len()));
-        let rest = rest.trim();
-        let body = rest.trim_start_matches('!').trim();
-        match name {
-            "" if command.starts_with('!') => sink.shell(command.trim_start_matches('!')),
-            "w" | "wq" | "write" | "x" | "up" | "update" | "sav" | "saveas" | "wn" => {
-                if let Some(shell) = rest
-                    .strip_prefix('!')
-                    .filter(|_| name == "w" && rest.len() > 1 && line.contains("w !"))
-                {
-                    sink.shell(shell);
-                } else {
-                    sink.path(Word::Write, body.trim_start_matches(">>").trim(), Extent::Exact);
-                }
+        ex(sink, line);
+        for (function, calls) in FUNCTIONS {
+            if let Some(at) = line.find(function) {
+                vim_call(sink, *calls, &strings(&line[at..]));
             }
-            "r" | "read" => match rest.strip_prefix('!') {
+        }
+    }
+}
+
+/// A call of a function of Vim script.
+fn vim_call(sink: &mut Sink, calls: Calls, texts: &[String]) {
+    match (calls, texts) {
+        (Calls::Shell, [text, ..]) => sink.shell(text),
+        (Calls::Write, [.., last]) => sink.path(Word::Write, last, Extent::Exact),
+        (Calls::Delete, [text, ..]) => {
+            let tree = texts.iter().any(|t| t == "rf");
+            sink.path(Word::Delete, text, if tree { Extent::Tree } else { Extent::Exact });
+        }
+        _ => sink.hide("an editor command that may execute"),
+    }
+}
+
+/// One command of ex.
+fn ex(sink: &mut Sink, line: &str) {
+    // A range: `%`, `1,$`, `'<,'>`, `.`
+    let command =
+        line.trim_start_matches(|c: char| c.is_ascii_digit() || "%$.,;+-'<>*".contains(c));
+    let (name, rest) =
+        command.split_at(command.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(command.len()));
+    let rest = rest.trim();
+    let body = rest.trim_start_matches('!').trim();
+    match name {
+        "" if command.starts_with('!') => sink.shell(command.trim_start_matches('!')),
+        "w" | "wq" | "write" | "x" | "up" | "update" | "sav" | "saveas" | "wn" => {
+            let piped = name == "w" && rest.len() > 1 && line.contains("w !");
+            match rest.strip_prefix('!').filter(|_| piped) {
                 Some(shell) => sink.shell(shell),
-                None => sink.path(Word::Read, body, Extent::Exact),
-            },
-            "so" | "source" | "ru" | "runtime" | "luafile" | "pyfile" | "py3file" => {
-                sink.path(Word::Read, body, Extent::Exact)
-            }
-            "e" | "edit" | "sp" | "vs" | "split" | "vsplit" | "tabe" | "tabnew" | "view" => {
-                sink.path(Word::Read, body, Extent::Exact)
-            }
-            "cd" | "lcd" => sink.out.cwd = None,
-            "terminal" | "term" => sink.shell(rest),
-            "python" | "py" | "py3" | "python3" | "pyx" => {
-                super::scan_text(super::Lang::Python, sink.out, sink.next, &sink.span, rest)
-            }
-            "lua" => super::scan_text(super::Lang::Lua, sink.out, sink.next, &sink.span, rest),
-            "perl" | "ruby" | "mzscheme" | "exe" | "execute" => {
-                sink.hide("an editor command that may execute")
-            }
-            "norm" | "normal" if rest.contains(['!', ':']) => {
-                sink.hide("an editor command that may execute")
-            }
-            _ => {}
-        }
-        for (call, kind) in [
-            ("system(", 0),
-            ("systemlist(", 0),
-            ("term_start(", 0),
-            ("job_start(", 0),
-            ("jobstart(", 0),
-            ("writefile(", 1),
-            ("delete(", 2),
-            ("rename(", 1),
-            ("libcall(", 3),
-            ("feedkeys(", 3),
-            ("eval(", 3),
-        ] {
-            let Some(at) = line.find(call) else { continue };
-            let texts = strings(&line[at..]);
-            match (kind, texts.last(), texts.first()) {
-                (0, _, Some(text)) => sink.shell(&text.clone()),
-                (1, Some(last), _) => sink.path(Word::Write, &last.clone(), Extent::Exact),
-                (2, _, Some(text)) => {
-                    let tree = texts.iter().any(|t| t == "rf");
-                    sink.path(
-                        Word::Delete,
-                        &text.clone(),
-                        if tree { Extent::Tree } else { Extent::Exact },
-                    );
-                }
-                _ => sink.hide("an editor command that may execute"),
+                None => sink.path(Word::Write, body.trim_start_matches(">>").trim(), Extent::Exact),
             }
         }
+        "r" | "read" => match rest.strip_prefix('!') {
+            Some(shell) => sink.shell(shell),
+            None => sink.path(Word::Read, body, Extent::Exact),
+        },
+        "cd" | "lcd" => sink.out.cwd = None,
+        "terminal" | "term" => sink.shell(rest),
+        "python" | "py" | "py3" | "python3" | "pyx" => sink.scan(super::Lang::Python, rest),
+        "lua" => sink.scan(super::Lang::Lua, rest),
+        "perl" | "ruby" | "mzscheme" | "exe" | "execute" => {
+            sink.hide("an editor command that may execute")
+        }
+        "norm" | "normal" if rest.contains(['!', ':']) => {
+            sink.hide("an editor command that may execute")
+        }
+        name if READING.contains(&name) => sink.path(Word::Read, body, Extent::Exact),
+        _ => {}
     }
 }
 
@@ -298,9 +311,7 @@ pub fn gdb(sink: &mut Sink, text: &str) {
         let (name, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         match name {
             "shell" | "!" | "make" => sink.shell(rest),
-            "python" | "py" | "pi" => {
-                super::scan_text(super::Lang::Python, sink.out, sink.next, &sink.span, rest)
-            }
+            "python" | "py" | "pi" => sink.scan(super::Lang::Python, rest),
             "source" | "so" => sink.path(Word::Read, rest, Extent::Exact),
             "dump" | "generate-core-file" => sink.hide("a debugger command that writes"),
             "pipe" | "|" => sink.hide("a debugger command that executes"),
@@ -372,7 +383,7 @@ pub fn tcl(sink: &mut Sink, text: &str) {
         match word(0) {
             "exec" | "spawn" | "open" if word(0) != "open" => {
                 let words = values(sink, 1);
-                sink.next.push(Next::Words { words, cwd: None, feeds: false });
+                sink.next.push(Next::words(words));
             }
             "system" => sink.shell(&words[1..].join(" ")),
             "open" => match word(1).strip_prefix('|') {

@@ -5,13 +5,13 @@ use std::ops::Range;
 use crate::effect::emitter::Emitter;
 use crate::effect::program::Next;
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Grade, Source, Word};
 
 mod client;
 
 pub use client::{mongo, redis};
 
-use crate::effect::names::sql::KEPT;
+use crate::effect::names::sql::{KEPT, STATEMENTS, WRITERS};
 use client::{backslash, dotted};
 
 /// A word, a string (`'`), a quoted name (`"`), or one other byte.
@@ -33,163 +33,181 @@ const WRITE: Word = Word::Named("database.write");
 pub fn embedded(out: &mut Emitter, text: &str, span: &Range<usize>) {
     let first =
         text.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    let first = first.to_ascii_lowercase();
-    if matches!(
-        first.as_str(),
-        "select"
-            | "insert"
-            | "update"
-            | "delete"
-            | "drop"
-            | "truncate"
-            | "alter"
-            | "create"
-            | "with"
-            | "grant"
-            | "revoke"
-            | "copy"
-            | "attach"
-            | "replace"
-            | "merge"
-            | "load"
-    ) {
+    if STATEMENTS.contains(&first.to_ascii_lowercase().as_str()) {
         emit(out, text, span, &mut Vec::new());
     }
 }
 
+/// A walk through a client's text.
+struct Client<'t, 'o, 'e> {
+    out: &'o mut Emitter<'e>,
+    next: &'o mut Vec<Next>,
+    span: &'o Range<usize>,
+    text: &'t str,
+    at: usize,
+    /// The statement so far.
+    tokens: Vec<Token>,
+    /// Nothing stands in this line yet.
+    fresh: bool,
+}
+
 /// The effects of a client's text: statements, `\x` and `.x` commands.
 pub fn emit(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    let mut tokens: Vec<Token> = Vec::new();
-    let mut fresh = true;
+    let mut client = Client { out, next, span, text, at: 0, tokens: Vec::new(), fresh: true };
     let mut good = true;
-    while at < bytes.len() {
-        let byte = bytes[at];
-        let rest = &bytes[at..];
-        let begin = tokens.is_empty();
+    while let Some(byte) = text.as_bytes().get(client.at).copied() {
         match byte {
             b'\n' => {
-                fresh = true;
-                at += 1;
-                continue;
+                client.fresh = true;
+                client.at += 1;
             }
-            b' ' | b'\t' | b'\r' => at += 1,
+            // `.x` commands begin a line, or the text of an argument.
             b';' => {
-                statement(out, &tokens, span, next);
-                tokens.clear();
-                at += 1;
-                // `.x` commands begin a line, or the text of an argument.
-                continue;
-            }
-            b'-' if rest.starts_with(b"--") => at = line_end(bytes, at),
-            b'#' if begin => at = line_end(bytes, at),
-            b'/' if rest.starts_with(b"/*") => match text[at + 2..].find("*/") {
-                // MySQL runs what stands in `/*! */`.
-                Some(_) if rest.starts_with(b"/*!") => {
-                    at += 3;
-                    while at < bytes.len() && bytes[at].is_ascii_digit() {
-                        at += 1;
-                    }
-                }
-                Some(n) => at += n + 4,
-                None => {
-                    good = false;
-                    break;
-                }
-            },
-            b'*' if rest.starts_with(b"*/") => at += 2,
-            b'.' if begin && fresh => {
-                let end = line_end(bytes, at);
-                dotted(out, &text[at + 1..end], span, next);
-                at = end;
-            }
-            b's' | b'S'
-                if begin
-                    && fresh
-                    && text.get(at..at + 7).is_some_and(|t| t.eq_ignore_ascii_case("system ")) =>
-            {
-                let end = line_end(bytes, at);
-                let command = text[at + 7..end].trim_end_matches(';');
-                next.push(Next::Script {
-                    text: Value::known(command, span.clone()),
-                    rest: Vec::new(),
-                });
-                at = end;
-            }
-            b'\\' => {
-                let end = line_end(bytes, at);
-                backslash(out, &text[at + 1..end], span, next);
-                if !begin {
-                    statement(out, &tokens, span, next);
-                    tokens.clear();
-                }
-                at = end;
-            }
-            b'\'' | b'"' | b'`' => {
-                let escapes = tokens.last().is_some_and(|t| t.text == "e");
-                let (mut inner, mut n, mut closed) = (Vec::new(), at + 1, false);
-                while n < bytes.len() {
-                    if bytes[n] == byte {
-                        if bytes.get(n + 1) != Some(&byte) {
-                            closed = true;
-                            break;
-                        }
-                        n += 1;
-                    } else if bytes[n] == b'\\'
-                        && (escapes
-                            || byte == b'\''
-                                && bytes.get(n + 1) == Some(&b'\'')
-                                && bytes
-                                    .get(n + 2)
-                                    .is_some_and(|b| !matches!(b, b' ' | b';' | b',' | b')')))
-                    {
-                        n += 1;
-                    }
-                    inner.extend(bytes.get(n));
-                    n += 1;
-                }
-                good &= closed;
-                let text = String::from_utf8_lossy(&inner).into_owned();
-                tokens.push(Token { kind: if byte == b'\'' { b'\'' } else { b'"' }, text });
-                at = n + 1;
-            }
-            b'$' if dollar(&text[at..]).is_some() => {
-                let mark = dollar(&text[at..]).unwrap_or_default();
-                let from = at + mark.len();
-                match text[from..].find(mark) {
-                    Some(n) => {
-                        tokens.push(Token { kind: b'\'', text: text[from..from + n].to_string() });
-                        at = from + n + mark.len();
-                    }
-                    None => {
-                        good = false;
-                        break;
-                    }
-                }
-            }
-            _ if byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80 => {
-                let from = at;
-                while at < bytes.len()
-                    && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_' || bytes[at] >= 0x80)
-                {
-                    at += 1;
-                }
-                tokens.push(Token { kind: b'w', text: text[from..at].to_ascii_lowercase() });
+                client.statement();
+                client.at += 1;
             }
             _ => {
-                tokens.push(Token { kind: byte, text: char::from(byte).to_string() });
-                at += 1;
+                good &= client.step(byte);
+                if client.at >= text.len() {
+                    break;
+                }
+                let more = text.as_bytes()[client.at] != b'\n';
+                client.fresh &= !more || matches!(byte, b' ' | b'\t' | b'\r');
             }
         }
-        if at < bytes.len() && bytes[at] != b'\n' && !matches!(byte, b' ' | b'\t' | b'\r') {
-            fresh = false;
-        }
     }
-    statement(out, &tokens, span, next);
+    client.statement();
     if !good {
-        out.unknown("SQL whose text does not end", span.clone());
+        client.out.unknown("SQL whose text does not end", span.clone());
     }
+}
+
+impl Client<'_, '_, '_> {
+    /// The statement is complete.
+    fn statement(&mut self) {
+        statement(self.out, &self.tokens, self.span, self.next);
+        self.tokens.clear();
+    }
+
+    fn skip_line(&mut self) {
+        self.at = line_end(self.text.as_bytes(), self.at);
+    }
+
+    /// One token, comment or command; false = it does not end.
+    fn step(&mut self, byte: u8) -> bool {
+        let text = self.text;
+        let rest = &text.as_bytes()[self.at..];
+        let begin = self.tokens.is_empty();
+        match byte {
+            b' ' | b'\t' | b'\r' => self.at += 1,
+            b'-' if rest.starts_with(b"--") => self.skip_line(),
+            b'#' if begin => self.skip_line(),
+            b'/' if rest.starts_with(b"/*") => return self.comment(),
+            b'*' if rest.starts_with(b"*/") => self.at += 2,
+            b'.' | b's' | b'S' if begin && self.fresh && self.command(byte) => {}
+            b'\\' => {
+                let from = self.at + 1;
+                self.skip_line();
+                backslash(self.out, &text[from..self.at], self.span, self.next);
+                if !begin {
+                    self.statement();
+                }
+            }
+            b'\'' | b'"' | b'`' => return self.quoted(byte),
+            b'$' if dollar(&text[self.at..]).is_some() => return self.dollars(),
+            _ if is_letter(byte) => {
+                let end = rest.iter().position(|b| !is_letter(*b)).unwrap_or(rest.len());
+                let word = text[self.at..self.at + end].to_ascii_lowercase();
+                self.tokens.push(Token { kind: b'w', text: word });
+                self.at += end;
+            }
+            _ => {
+                self.tokens.push(Token { kind: byte, text: char::from(byte).to_string() });
+                self.at += 1;
+            }
+        }
+        true
+    }
+
+    /// `/* ... */`; MySQL runs what stands in `/*! */`.
+    fn comment(&mut self) -> bool {
+        let Some(end) = self.text[self.at + 2..].find("*/") else {
+            self.at = self.text.len();
+            return false;
+        };
+        let rest = &self.text.as_bytes()[self.at..];
+        self.at += match rest.starts_with(b"/*!") {
+            true => 3 + rest[3..].iter().take_while(|b| b.is_ascii_digit()).count(),
+            false => end + 4,
+        };
+        true
+    }
+
+    /// `.x` of sqlite, `system x` of mysql; false = it is none.
+    fn command(&mut self, byte: u8) -> bool {
+        let (text, from) = (self.text, self.at);
+        if byte == b'.' {
+            self.skip_line();
+            dotted(self.out, &text[from + 1..self.at], self.span, self.next);
+            return true;
+        }
+        if !text.get(from..from + 7).is_some_and(|word| word.eq_ignore_ascii_case("system ")) {
+            return false;
+        }
+        self.skip_line();
+        let command = text[from + 7..self.at].trim_end_matches(';');
+        self.next.push(Next::script(Value::known(command, self.span.clone())));
+        true
+    }
+
+    /// A string or a quoted name; false = it is left open.
+    fn quoted(&mut self, quote: u8) -> bool {
+        let bytes = self.text.as_bytes();
+        let escapes = self.tokens.last().is_some_and(|t| t.text == "e");
+        let (mut inner, mut at, mut closed) = (Vec::new(), self.at + 1, false);
+        while at < bytes.len() {
+            if bytes[at] == quote {
+                if bytes.get(at + 1) != Some(&quote) {
+                    closed = true;
+                    break;
+                }
+                at += 1;
+            } else if bytes[at] == b'\\'
+                && (escapes || quote == b'\'' && escapes_quote(&bytes[at..]))
+            {
+                at += 1;
+            }
+            inner.extend(bytes.get(at));
+            at += 1;
+        }
+        let text = String::from_utf8_lossy(&inner).into_owned();
+        self.tokens.push(Token { kind: if quote == b'\'' { b'\'' } else { b'"' }, text });
+        self.at = at + 1;
+        closed
+    }
+
+    /// `$$ ... $$`; false = it is left open.
+    fn dollars(&mut self) -> bool {
+        let mark = dollar(&self.text[self.at..]).unwrap_or_default();
+        let rest = &self.text[self.at + mark.len()..];
+        let Some(end) = rest.find(mark) else {
+            self.at = self.text.len();
+            return false;
+        };
+        self.tokens.push(Token { kind: b'\'', text: rest[..end].to_string() });
+        self.at += end + 2 * mark.len();
+        true
+    }
+}
+
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// Does the backslash stand before a quote behind which the string goes on?
+fn escapes_quote(rest: &[u8]) -> bool {
+    let ends = |byte: &u8| matches!(byte, b' ' | b';' | b',' | b')');
+    rest.get(1) == Some(&b'\'') && rest.get(2).is_some_and(|byte| !ends(byte))
 }
 
 fn line_end(bytes: &[u8], from: usize) -> usize {
@@ -203,169 +221,186 @@ fn dollar(text: &str) -> Option<&str> {
 }
 
 fn statement(out: &mut Emitter, tokens: &[Token], span: &Range<usize>, next: &mut Vec<Next>) {
-    let word = |n: usize| tokens.get(n).filter(|t| t.kind == b'w').map_or("", |t| t.text.as_str());
-    let has = |name: &str| tokens.iter().any(|t| t.kind == b'w' && t.text == name);
-    let push = |out: &mut Emitter, word: Word| {
-        out.push(word, Grade::Certain, Source::Code, span.clone());
-    };
-    let file = |out: &mut Emitter, kind: Word, name: &str| {
-        out.path(
-            kind,
-            &Value::known(name, span.clone()),
-            Extent::Exact,
-            Grade::Certain,
-            Source::Code,
-        );
-    };
-    // EXPLAIN only shows a plan, unless it is to ANALYZE.
-    let start = match word(0) {
-        "explain" | "describe" if !has("analyze") => return,
-        "explain" => match tokens.iter().position(|t| {
-            matches!(t.text.as_str(), "select" | "insert" | "update" | "delete" | "with" | "merge")
-        }) {
-            Some(n) => n,
-            None => return,
-        },
-        _ => 0,
-    };
-    let tokens = &tokens[start.min(tokens.len())..];
-    let word = |n: usize| {
-        let _ = &word;
-        tokens.get(n).filter(|t| t.kind == b'w').map_or("", |t| t.text.as_str())
-    };
-    let text_after = |name: &str| {
-        tokens
-            .iter()
-            .position(|t| t.kind == b'w' && t.text == name)
-            .and_then(|n| tokens[n + 1..].iter().take(2).find(|t| matches!(t.kind, b'\'' | b'"')))
-            .map(|t| t.text.clone())
-    };
-    match word(0) {
-        "drop" | "truncate" => push(out, DROP),
-        "alter" if loses_column(tokens) => push(out, ALL),
-        "delete" | "update" => push(out, if everything(tokens) { ALL } else { WRITE }),
-        "with" => {
-            // A common table expression may itself change data.
-            let mut depth = 0;
-            let mut found = None;
-            for (n, token) in tokens.iter().enumerate() {
-                match token.kind {
-                    b'(' => depth += 1,
-                    b')' => depth -= 1,
-                    b'w' if matches!(
-                        token.text.as_str(),
-                        "delete" | "update" | "insert" | "merge"
-                    ) =>
-                    {
-                        let verb = depth == 0 || n > 0 && tokens[n - 1].kind == b'(';
-                        if verb && found.is_none() {
-                            found = Some(n);
-                        }
-                    }
-                    _ => {}
+    let Some(tokens) = carried_out(tokens) else { return };
+    let mut statement = Statement { out, next, span, tokens };
+    statement.verb();
+    statement.functions();
+}
+
+/// The part of a statement that happens: EXPLAIN only shows a plan, unless it is to ANALYZE.
+fn carried_out(tokens: &[Token]) -> Option<&[Token]> {
+    const VERBS: &[&str] = &["select", "insert", "update", "delete", "with", "merge"];
+    let analyses = || tokens.iter().any(|t| t.kind == b'w' && t.text == "analyze");
+    match tokens.first().filter(|t| t.kind == b'w').map(|t| t.text.as_str()) {
+        Some("explain" | "describe") if !analyses() => None,
+        Some("explain") => {
+            let at = tokens.iter().position(|t| VERBS.contains(&t.text.as_str()))?;
+            Some(&tokens[at..])
+        }
+        _ => Some(tokens),
+    }
+}
+
+/// A statement, and where its effects go.
+struct Statement<'s, 'e> {
+    out: &'s mut Emitter<'e>,
+    next: &'s mut Vec<Next>,
+    span: &'s Range<usize>,
+    tokens: &'s [Token],
+}
+
+/// Functions that read or write the file that their first text names.
+const FILES: &[(&str, Word)] = &[
+    ("pg_read_file", Word::Read),
+    ("pg_read_binary_file", Word::Read),
+    ("load_file", Word::Read),
+    ("readfile", Word::Read),
+    ("writefile", Word::Write),
+    ("read_csv", Word::Read),
+    ("read_parquet", Word::Read),
+    ("read_text", Word::Read),
+];
+
+impl<'s> Statement<'s, '_> {
+    fn word(&self, n: usize) -> &'s str {
+        self.tokens.get(n).filter(|t| t.kind == b'w').map_or("", |t| t.text.as_str())
+    }
+
+    /// Where that word stands.
+    fn place(&self, name: &str) -> Option<usize> {
+        self.tokens.iter().position(|t| t.kind == b'w' && t.text == name)
+    }
+
+    /// The text right behind that word.
+    fn text_after(&self, name: &str) -> Option<&'s str> {
+        let mut behind = self.tokens[self.place(name)? + 1..].iter().take(2);
+        behind.find(|t| matches!(t.kind, b'\'' | b'"')).map(|t| t.text.as_str())
+    }
+
+    /// The first string.
+    fn string(&self) -> Option<&'s str> {
+        self.tokens.iter().find(|t| t.kind == b'\'').map(|t| t.text.as_str())
+    }
+
+    fn push(&mut self, word: Word) {
+        self.out.push(word, Grade::Certain, Source::Code, self.span.clone());
+    }
+
+    fn file(&mut self, word: Word, name: &str) {
+        self.out.code_path(word, &Value::known(name, self.span.clone()));
+    }
+
+    fn script(&mut self, text: &str) {
+        self.next.push(Next::script(Value::known(text, self.span.clone())));
+    }
+
+    fn unknown(&mut self, why: &str) {
+        self.out.unknown(why, self.span.clone());
+    }
+
+    /// What the first word says.
+    fn verb(&mut self) {
+        match self.word(0) {
+            "drop" | "truncate" => self.push(DROP),
+            "alter" if loses_column(self.tokens) => self.push(ALL),
+            "delete" | "update" => self.push(if everything(self.tokens) { ALL } else { WRITE }),
+            "with" => self.with(),
+            "copy" => self.copy(),
+            "load" => self.load(),
+            "attach" => {
+                let named = |t: &&Token| matches!(t.kind, b'\'' | b'"') || !is_word(t, "database");
+                if let Some(name) = self.tokens[1..].iter().find(named) {
+                    self.file(Word::Read, &name.text);
+                    self.file(Word::Write, &name.text);
                 }
             }
-            if let Some(n) = found {
-                push(
-                    out,
-                    if matches!(tokens[n].text.as_str(), "delete" | "update")
-                        && everything(&tokens[n..])
-                    {
-                        ALL
-                    } else {
-                        WRITE
-                    },
-                );
+            "install" if self.tokens.len() < 6 => self.unknown("a database that loads code"),
+            "do" => {
+                self.push(WRITE);
+                self.unknown("a block of code in a database");
             }
-        }
-        "copy" => {
-            let to = tokens.iter().any(|t| t.kind == b'w' && t.text == "to");
-            if let Some(n) = tokens.iter().position(|t| t.kind == b'w' && t.text == "program") {
-                if let Some(text) = tokens.get(n + 1) {
-                    next.push(Next::Script {
-                        text: Value::known(text.text.clone(), span.clone()),
-                        rest: Vec::new(),
-                    });
+            "source" => {
+                let name: String = self.tokens[1..].iter().map(|t| t.text.as_str()).collect();
+                self.file(Word::Read, &name);
+            }
+            "vacuum" => match self.tokens.iter().position(|t| is_word(t, "into")) {
+                Some(into) => {
+                    let name = self.tokens.get(into + 1);
+                    name.iter().for_each(|name| self.file(Word::Write, &name.text));
                 }
-            } else if let Some(name) = text_after(if to { "to" } else { "from" }) {
-                file(out, if to { Word::Write } else { Word::Read }, &name);
-            }
-            if !to {
-                push(out, WRITE);
-            }
+                None => self.push(WRITE),
+            },
+            verb if WRITERS.contains(&verb) => self.push(WRITE),
+            _ => {}
         }
-        "load" => {
-            if let Some(name) = text_after("infile")
-                .or_else(|| tokens.iter().find(|t| t.kind == b'\'').map(|t| t.text.clone()))
-            {
-                file(out, Word::Read, &name);
-            }
-            if word(1) == "data" {
-                push(out, WRITE);
-            } else {
-                out.unknown("a database that loads code", span.clone());
-            }
-        }
-        "attach" => {
-            let named = |t: &&Token| matches!(t.kind, b'\'' | b'"') || !is_word(t, "database");
-            if let Some(name) = tokens[1..].iter().find(named) {
-                file(out, Word::Read, &name.text);
-                file(out, Word::Write, &name.text);
-            }
-        }
-        "install" if tokens.len() < 6 => out.unknown("a database that loads code", span.clone()),
-        "do" => {
-            push(out, WRITE);
-            out.unknown("a block of code in a database", span.clone());
-        }
-        "source" => {
-            let name: String = tokens[1..].iter().map(|t| t.text.as_str()).collect();
-            file(out, Word::Read, &name);
-        }
-        "vacuum" if tokens.iter().any(|t| is_word(t, "into")) => {
-            let into = tokens.iter().position(|t| is_word(t, "into")).unwrap_or_default();
-            if let Some(name) = tokens.get(into + 1) {
-                file(out, Word::Write, &name.text);
-            }
-        }
-        "insert" | "replace" | "merge" | "alter" | "create" | "grant" | "revoke" | "rename"
-        | "comment" | "reindex" | "vacuum" | "cluster" | "refresh" | "call" | "exec"
-        | "execute" | "import" | "optimize" | "kill" | "reassign" | "lock" | "upsert" | "purge" => {
-            push(out, WRITE)
-        }
-        _ => {}
     }
-    if matches!(word(0), "exec" | "execute")
-        && tokens.iter().any(|t| t.text == "xp_cmdshell")
-        && let Some(text) = tokens.iter().find(|t| t.kind == b'\'')
-    {
-        next.push(Next::Script {
-            text: Value::known(text.text.clone(), span.clone()),
-            rest: Vec::new(),
-        });
+
+    /// A common table expression may itself change data.
+    fn with(&mut self) {
+        let mut depth = 0;
+        for (n, token) in self.tokens.iter().enumerate() {
+            match (token.kind, token.text.as_str()) {
+                (b'(', _) => depth += 1,
+                (b')', _) => depth -= 1,
+                (b'w', verb @ ("delete" | "update" | "insert" | "merge"))
+                    if depth == 0 || n > 0 && self.tokens[n - 1].kind == b'(' =>
+                {
+                    let all = matches!(verb, "delete" | "update") && everything(&self.tokens[n..]);
+                    return self.push(if all { ALL } else { WRITE });
+                }
+                _ => {}
+            }
+        }
     }
-    if let Some(name) = text_after("outfile").or_else(|| text_after("dumpfile")) {
-        file(out, Word::Write, &name);
+
+    /// `COPY t TO 'file'`, `COPY t FROM PROGRAM 'cmd'`
+    fn copy(&mut self) {
+        let to = self.place("to").is_some();
+        let (side, word) = if to { ("to", Word::Write) } else { ("from", Word::Read) };
+        if let Some(n) = self.place("program") {
+            let text = self.tokens.get(n + 1);
+            text.iter().for_each(|text| self.script(&text.text));
+        } else if let Some(name) = self.text_after(side) {
+            self.file(word, name);
+        }
+        if !to {
+            self.push(WRITE);
+        }
     }
-    if ["load_extension", "sys_exec", "sys_eval", "lo_export", "edit"].iter().any(|f| {
-        tokens.windows(2).any(|w| w[0].kind == b'w' && w[0].text == *f && w[1].kind == b'(')
-    }) {
-        out.unknown("a database that loads or runs code", span.clone());
+
+    /// `LOAD DATA INFILE 'file'`, `LOAD 'extension'`
+    fn load(&mut self) {
+        if let Some(name) = self.text_after("infile").or_else(|| self.string()) {
+            self.file(Word::Read, name);
+        }
+        match self.word(1) == "data" {
+            true => self.push(WRITE),
+            false => self.unknown("a database that loads code"),
+        }
     }
-    for (name, kind) in [
-        ("pg_read_file", Word::Read),
-        ("pg_read_binary_file", Word::Read),
-        ("load_file", Word::Read),
-        ("readfile", Word::Read),
-        ("writefile", Word::Write),
-        ("read_csv", Word::Read),
-        ("read_parquet", Word::Read),
-        ("read_text", Word::Read),
-    ] {
-        if has(name)
-            && let Some(file_name) = text_after(name)
+
+    /// What functions and clauses anywhere say.
+    fn functions(&mut self) {
+        const CODE: &[&str] = &["load_extension", "sys_exec", "sys_eval", "lo_export", "edit"];
+        if matches!(self.word(0), "exec" | "execute")
+            && self.tokens.iter().any(|t| t.text == "xp_cmdshell")
+            && let Some(text) = self.string()
         {
-            file(out, kind, &file_name);
+            self.script(text);
+        }
+        if let Some(name) = self.text_after("outfile").or_else(|| self.text_after("dumpfile")) {
+            self.file(Word::Write, name);
+        }
+        let calls = |pair: &[Token]| {
+            pair[0].kind == b'w' && pair[1].kind == b'(' && CODE.contains(&pair[0].text.as_str())
+        };
+        if self.tokens.windows(2).any(calls) {
+            self.unknown("a database that loads or runs code");
+        }
+        for (name, word) in FILES {
+            if let Some(file) = self.text_after(name) {
+                self.file(*word, file);
+            }
         }
     }
 }

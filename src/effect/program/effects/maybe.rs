@@ -48,7 +48,7 @@ pub(super) fn source(out: &mut Emitter, value: &Value) {
         && !text.is_empty()
         && out.cwd.clone().is_some_and(|cwd| out.resolver.exists(&path::join(&cwd, text)));
     if text != "-" && (looks_like_path(text) || here) {
-        out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
+        out.operand_tree(Word::Read, value);
     }
 }
 
@@ -93,7 +93,7 @@ pub fn maybe_path(out: &mut Emitter, value: &Value) {
         if value.prefix().is_some_and(|p| p.starts_with('-')) {
             return;
         }
-        out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
+        out.operand(Word::Read, value);
         if value.prefix().is_some() {
             possible_write(out, value, Extent::Below);
         }

@@ -18,41 +18,26 @@ pub fn operands(out: &mut Emitter, call: &Call, program: &Program, next: &mut Ve
     if call.parsed.has(mark::NO_FIRST) && !before.is_empty() {
         before = &before[1..];
     }
-    if values.len() <= before.len()
-        && !program.default.is_empty()
-        && !before.contains(&Role::Command)
-    {
+    let missing = values.len() <= before.len() && !program.default.is_empty();
+    if missing && !before.contains(&Role::Command) {
         values.push(Value::known(program.default, call.span.clone()));
     }
-    let last = if call.parsed.has(mark::TARGET) { None } else { program.last };
-    let total = values.len();
+    let last = program.last.filter(|_| !call.parsed.has(mark::TARGET));
     for (i, value) in values.iter().enumerate() {
-        let kind = match before.get(i) {
-            Some(role) => *role,
-            None => match last {
-                Some(last) if i + 1 == total && i > before.len().saturating_sub(1) => last,
-                _ => program.repeat,
-            },
-        };
-        match kind {
+        let is_last = i + 1 == values.len() && i > before.len().saturating_sub(1);
+        let last = || last.filter(|_| is_last).unwrap_or(program.repeat);
+        match before.get(i).copied().unwrap_or_else(last) {
             Role::Command => {
-                next.push(Next::Words {
-                    words: values[i..].to_vec(),
-                    cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)),
-                    feeds: false,
-                });
-                return;
+                let cwd = out.cwd.clone().map(|c| Value::known(c, 0..0));
+                return next.push(Next::Words { words: values[i..].to_vec(), cwd, feeds: false });
             }
             Role::Joined => {
                 next.push(joined(&values[i..]));
-                next.extend(apart(&values[i..], &[]));
-                return;
+                return next.extend(apart(&values[i..], &[]));
             }
             Role::Target => target(out, call, &values, value),
-            Role::Code => {
-                code::emit(out, program.language(), value, next);
-            }
-            _ => role(out, call, kind, value, next),
+            Role::Code => code::emit(out, program.language(), value, next),
+            kind => role(out, call, kind, value, next),
         }
     }
 }
@@ -80,7 +65,7 @@ pub fn joined(values: &[Value]) -> Next {
         }
     }
     let text = if known { Value::known(text, span) } else { Value::outlined(text, by, span) };
-    Next::Script { text, rest: Vec::new() }
+    Next::script(text)
 }
 
 /// The same words kept apart, as `parallel sh -c 'a b'` and `watch sh -c 'a b'` mean them: what joins
@@ -96,7 +81,7 @@ pub fn apart(words: &[Value], items: &[Value]) -> Option<Next> {
         [item, ..] if token => words = words.iter().map(|w| w.with("{}", item)).collect(),
         _ => words.extend(items.iter().cloned()),
     }
-    Some(Next::Words { words, cwd: None, feeds: false })
+    Some(Next::words(words))
 }
 
 fn tree(call: &Call) -> Extent {
@@ -119,18 +104,17 @@ fn pathspec(out: &mut Emitter, call: &Call, value: &Value) {
         _ if excludes || skip >= text.len() => Value::known(".", value.span.clone()),
         _ => value.rest(skip),
     };
-    out.path(Word::Read, &value, Extent::Tree, Grade::Certain, Source::Operand);
+    out.operand_tree(Word::Read, &value);
     // What a name is that begins with a sign of a glob says little.
     let last = split(value.start()).1;
     let says = glob::has_active(value.start()) && !last.starts_with(['*', '?', '[']);
-    let folds = magic.contains("icase") || call.parsed.option("--icase-pathspecs").is_some();
+    let folds = magic.contains("icase") || call.has("--icase-pathspecs");
     let files = match value.text() {
         Some(text) if folds && !text.contains('[') => Some(folded(text)),
         text => text.filter(|_| says).map(str::to_string),
     };
     if let Some(text) = files {
-        let files = Value::glob(text, value.span);
-        out.path(Word::Read, &files, Extent::Exact, Grade::Certain, Source::Operand);
+        out.operand(Word::Read, &Value::glob(text, value.span));
     }
 }
 
@@ -145,31 +129,52 @@ fn folded(text: &str) -> String {
 
 /// The effects of one value in one role.
 pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
-    let span = value.span.clone();
-    let lang = call.parsed.program.and_then(|program| program.lang);
-    let change = |out: &mut Emitter, word: Word, extent: Extent| {
-        if !call.dry() {
-            out.path(word, value, extent, Grade::Certain, Source::Operand);
-        }
-    };
-    let lists_arguments = matches!(kind, Role::Runs | Role::MaybePath | Role::MaybeRead)
-        && value.start().starts_with('@')
-        && call.parsed.program.is_some_and(|p| !p.complete);
-    let from_stdin = kind == Role::Runs && matches!(value.plain(), Some("-" | "/dev/stdin"));
-    if lists_arguments || from_stdin {
-        // Options, or code, that nobody sees stand in that file.
-        out.push(Word::Code, Grade::Certain, Source::Code, span.clone());
-    }
+    unseen(out, call, kind, value);
     match kind {
-        Role::Text => {}
-        Role::Read | Role::Edit if value.plain() == Some("-") => {}
+        Role::Text | Role::Command | Role::Joined => {}
+        Role::Read | Role::Edit | Role::Write | Role::Upload if value.plain() == Some("-") => {}
+        Role::Write
+        | Role::WriteInto
+        | Role::Edit
+        | Role::Delete
+        | Role::DeleteTree
+        | Role::Move
+        | Role::Target
+        | Role::Permission
+        | Role::Device => changes(out, call, kind, value),
+        Role::Query | Role::Host | Role::Url | Role::Body | Role::Upload => {
+            talks(out, call, kind, value);
+        }
+        Role::Run | Role::Program | Role::Filter | Role::Script | Role::Code | Role::Inline => {
+            runs(out, call, kind, value, next);
+        }
+        _ => reads(out, call, kind, value),
+    }
+}
+
+/// Options, or code, that nobody sees stand in that file.
+fn unseen(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
+    let may = match kind {
+        Role::Runs => matches!(value.plain(), Some("-" | "/dev/stdin")),
+        Role::MaybePath | Role::MaybeRead => false,
+        _ => return,
+    };
+    let lists =
+        || value.start().starts_with('@') && call.parsed.program.is_some_and(|p| !p.complete);
+    if may || lists() {
+        out.push(Word::Code, Grade::Certain, Source::Code, value.span.clone());
+    }
+}
+
+/// The roles of what is read.
+fn reads(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
+    let from = out.analysis.effects.len();
+    match kind {
         Role::Link => {
-            let from = out.analysis.effects.len();
-            out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
+            out.operand_tree(Word::Read, value);
             out.linked(from);
         }
         Role::Read => {
-            let from = out.analysis.effects.len();
             out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
             if call.parsed.has(mark::LINKS) && !call.dry() {
                 out.linked(from);
@@ -178,108 +183,102 @@ pub fn role(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mu
                 device(out, value);
             }
         }
-        Role::ReadTree => {
-            out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand)
-        }
+        Role::ReadTree => out.operand_tree(Word::Read, value),
         Role::Pathspec => pathspec(out, call, value),
         Role::ReadVisible => {
             let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Visible };
             out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
         }
         Role::Runs if is_addressed(value.start()) => {
-            out.push(Word::Code, Grade::Certain, Source::Code, span);
+            out.push(Word::Code, Grade::Certain, Source::Code, value.span.clone());
         }
         Role::Runs => {
-            let from = out.analysis.effects.len();
             let file = without_selection(value);
             out.path(Word::Read, &file, Extent::Visible, Grade::Certain, Source::Operand);
             out.code_from_elsewhere(from);
         }
-        Role::ReadNamed => {
-            if let Some(files) = value.at_any_depth(".") {
-                out.path(Word::Read, &files, Extent::Exact, Grade::Certain, Source::Operand);
-            } else if value.plain().is_some_and(|text| !text.starts_with('!')) {
-                // A rule on `*.pem` names all that this names.
-                out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
+        Role::ReadNamed => match value.at_any_depth(".") {
+            Some(files) => out.operand(Word::Read, &files),
+            // A rule on `*.pem` names all that this names.
+            None if value.plain().is_some_and(|text| !text.starts_with('!')) => {
+                out.operand(Word::Read, value);
             }
-        }
-        Role::Write if value.plain() == Some("-") => {}
-        Role::Write => {
-            change(out, Word::Write, Extent::Exact);
-            // What a compiler makes is the project's own code, as if `make` had run.
-            if !table::is(call.name, Class::Compiler, out.place.programs) {
-                written(out, value);
-            }
-        }
-        Role::WriteInto => change(out, Word::Write, Extent::Tree),
-        Role::Edit => {
-            out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand);
-            change(out, Word::Write, tree(call));
-        }
-        Role::Delete | Role::DeleteTree if call.dry() => {}
-        Role::Delete => out.unlink(value, tree(call)),
-        Role::DeleteTree => out.unlink(value, Extent::Tree),
-        Role::Move => {
-            out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
-            change(out, Word::Delete, Extent::Tree);
-        }
-        Role::Target => target(out, call, &call.operands(), value),
-        Role::Permission => change(out, Word::Permission, tree(call)),
-        Role::Device if call.dry() => {}
-        Role::Device => device(out, value),
+            None => {}
+        },
+        Role::MaybePath => maybe_path(out, value),
+        Role::MaybeRead => maybe_read(out, value),
+        _ => source(out, value),
+    }
+}
+
+/// The roles of what is changed; what only would be says what it reads.
+fn changes(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
+    match kind {
+        Role::Edit => out.path(Word::Read, value, tree(call), Grade::Certain, Source::Operand),
+        Role::Move => out.operand_tree(Word::Read, value),
+        _ => {}
+    }
+    // What a compiler makes is the project's own code, as if `make` had run.
+    let foreign = kind == Role::Write && !table::is(call.name, Class::Compiler, out.place.programs);
+    if !call.dry() {
+        let (word, extent) = match kind {
+            Role::Delete => return out.unlink(value, tree(call)),
+            Role::DeleteTree => return out.unlink(value, Extent::Tree),
+            Role::Target => return target(out, call, &call.operands(), value),
+            Role::Device => return device(out, value),
+            Role::Write => (Word::Write, Extent::Exact),
+            Role::WriteInto => (Word::Write, Extent::Tree),
+            Role::Move => (Word::Delete, Extent::Tree),
+            Role::Permission => (Word::Permission, tree(call)),
+            _ => (Word::Write, tree(call)),
+        };
+        out.path(word, value, extent, Grade::Certain, Source::Operand);
+    }
+    if foreign {
+        written(out, value);
+    }
+}
+
+/// The roles of what is contacted or sent.
+fn talks(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
+    let text = value.text();
+    match kind {
         Role::Query => {
             // A name that is a variable as a whole is a name; what is put together may carry data.
             let glued = value.prefix().is_some()
-                || value.outline().is_some_and(|o| o.chars().any(|c| c != BLANK));
-            let computed = value.text().is_none() && (glued || value.by() >= Printer::Local);
+                || value.outline().is_some_and(|outline| outline.chars().any(|c| c != BLANK));
+            let computed = text.is_none() && (glued || value.by() >= Printer::Local);
             out.contact(value, computed && !call.dry(), Source::Operand);
         }
-        Role::Host | Role::Url => {
-            let text = value.text().unwrap_or_default();
-            if let Some(file) = text.strip_prefix("file://") {
-                out.path(
-                    Word::Read,
-                    &Value::known(file, span),
-                    Extent::Exact,
-                    Grade::Certain,
-                    Source::Operand,
-                );
-            } else {
-                out.contact(value, sends(call) && !call.dry(), Source::Operand);
-            }
-        }
         Role::Body => {
-            let file = value.text().and_then(options::body_file);
+            let file = text.and_then(options::body_file);
             let file = file.map(|file| file.split(';').next().unwrap_or(file).trim_matches('"'));
             if let Some(file) = file.filter(|file| *file != "-") {
-                let file = Value::known(file, span);
-                out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
+                out.operand(Word::Read, &Value::known(file, value.span.clone()));
             }
         }
-        Role::Upload => {
-            if value.plain() != Some("-") {
-                out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
-            }
-        }
-        Role::Run => {
-            next.push(Next::File { file: value.clone(), lang });
-        }
-        Role::Program => {
-            next.push(Next::Words { words: vec![value.clone()], cwd: None, feeds: false })
-        }
+        Role::Upload => out.operand(Word::Read, value),
+        _ => match text.and_then(|text| text.strip_prefix("file://")) {
+            Some(file) => out.operand(Word::Read, &Value::known(file, value.span.clone())),
+            None => out.contact(value, sends(call) && !call.dry(), Source::Operand),
+        },
+    }
+}
+
+/// The roles of what runs.
+fn runs(out: &mut Emitter, call: &Call, kind: Role, value: &Value, next: &mut Vec<Next>) {
+    let lang = call.parsed.program.and_then(|program| program.lang);
+    next.push(match kind {
+        Role::Code => return code::emit(out, lang.unwrap_or(Language::Other), value, next),
+        Role::Inline => return inline(out, value, next),
+        Role::Run => Next::File { file: value.clone(), lang },
+        Role::Program => Next::words(vec![value.clone()]),
         Role::Filter => {
             let files = call.operands();
-            let words = std::iter::once(value).chain(files.iter().skip(1)).cloned().collect();
-            next.push(Next::Words { words, cwd: None, feeds: false });
+            Next::words(std::iter::once(value).chain(files.iter().skip(1)).cloned().collect())
         }
-        Role::Script => next.push(Next::Script { text: value.clone(), rest: Vec::new() }),
-        Role::Code => code::emit(out, lang.unwrap_or(Language::Other), value, next),
-        Role::Command | Role::Joined => {}
-        Role::Inline => inline(out, value, next),
-        Role::MaybePath => maybe_path(out, value),
-        Role::MaybeRead => maybe_read(out, value),
-        Role::Source => source(out, value),
-    }
+        _ => Next::script(value.clone()),
+    });
 }
 
 /// Does it come from a registry or an address: `npm:x`, `jsr:@a/b`, `https://x`, `data:...`?
@@ -295,23 +294,23 @@ fn is_addressed(text: &str) -> bool {
 /// A file's name, or a text that the program runs.
 fn inline(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
     let text = value.start();
-    let scheme = text.split_once(':').map(|(scheme, rest)| {
-        let word =
-            scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-        word && (rest.starts_with('@') || !SCHEMES.contains(&&*scheme.to_ascii_lowercase()))
-    });
-    if scheme != Some(true) && !text.starts_with(['|', '@', '\\', '&']) {
+    if !has_scheme(text) && !text.starts_with(['|', '@', '\\', '&']) {
         return maybe_path(out, value);
     }
     out.push(Word::Code, Grade::Certain, Source::Code, value.span.clone());
     match text.as_bytes().first() {
-        Some(b'|') => next.push(Next::Script { text: value.rest(1), rest: Vec::new() }),
-        Some(b'@') => {
-            out.path(Word::Read, &value.rest(1), Extent::Exact, Grade::Certain, Source::Operand);
-        }
+        Some(b'|') => next.push(Next::script(value.rest(1))),
+        Some(b'@') => out.operand(Word::Read, &value.rest(1)),
         _ if text.contains("://") => out.contact(value, false, Source::Operand),
         _ => {}
     }
+}
+
+/// Does it begin with a scheme that is more than a format, or take a file by `@`?
+fn has_scheme(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let word = scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    word && (rest.starts_with('@') || !SCHEMES.contains(&&*scheme.to_ascii_lowercase()))
 }
 
 /// Is it a directory by the way it is written?
@@ -336,7 +335,7 @@ fn laid_over(out: &mut Emitter, call: &Call, source: &Value, target: &Value) {
 
 /// Is the last operand what a source becomes, and no directory for it (`cp -T`)?
 fn is_target_itself(call: &Call) -> bool {
-    call.parsed.option("-T").is_some()
+    call.has("-T")
 }
 
 /// Does the call change the path before, or what it lies in: is it known no more what is there?
@@ -357,62 +356,64 @@ fn target(out: &mut Emitter, call: &Call, operands: &[Value], value: &Value) {
         return;
     }
     let into = call.parsed.has(mark::TARGET);
-    let sources: Vec<&Value> = if into {
-        operands.iter().collect()
-    } else {
-        operands[..operands.len().saturating_sub(1)].iter().collect()
+    let sources = match into {
+        true => operands,
+        false => &operands[..operands.len().saturating_sub(1)],
     };
-    let recursive = call.parsed.has(mark::TREE);
-    let extent = if recursive { Extent::Tree } else { Extent::Exact };
+    let extent = tree(call);
     let spot = out.spot(value, Extent::Exact, true);
     // Into a directory that is there a named source goes under its own name, and nothing else changes.
-    let named = |source: &&Value| {
-        source.plain().is_some_and(|text| !matches!(split(text).1, "" | "." | ".."))
-    };
-    let there = match &spot {
-        Spot::At(at) => {
-            (at.lexical == out.place.home || out.resolver.is_dir(&at.resolved))
-                && !is_changed(out, at)
-        }
-        _ => false,
-    };
     // Windows' own programs put what a directory holds into another.
     let itself =
         is_target_itself(call) || call.parsed.program.is_some_and(|program| program.windows);
-    let inside = !itself && (into || sources.len() > 1 || there) && sources.iter().all(named);
+    let inside = !itself
+        && (into || sources.len() > 1 || is_there(out, &spot))
+        && sources.iter().all(is_named);
     let outer = if inside { Extent::Exact } else { extent };
     out.path(Word::Write, value, outer, Grade::Certain, Source::Operand);
     let Spot::At(at) = spot else { return };
     if at.extent != Extent::Exact {
         return;
     }
-    let slash = value.text().is_some_and(is_directory);
-    if recursive && call.name != "install" {
+    if extent == Extent::Tree && call.name != "install" {
         sources.iter().for_each(|source| laid_over(out, call, source, value));
     }
-    let parents = call.parsed.option("--parents").is_some();
-    if !(into || slash || parents || sources.len() > 1 || out.resolver.is_dir(&at.resolved)) {
-        return;
+    let slash = value.text().is_some_and(is_directory);
+    let parents = call.has("--parents");
+    if into || slash || parents || sources.len() > 1 || out.resolver.is_dir(&at.resolved) {
+        sources.iter().for_each(|source| put_into(out, source, value, &at, extent, parents));
     }
-    for source in sources {
-        let Some(text) = source.text() else {
-            out.effect(
-                Word::Write,
-                Grade::Certain,
-                Some(Target { extent: Extent::Below, ..at.clone() }),
-                None,
-                Source::Operand,
-                value.span.clone(),
-            );
-            continue;
-        };
-        let whole = text.trim_end_matches('/');
-        let last = if parents { whole.trim_start_matches('/') } else { split(whole).1 };
-        if last.is_empty() || last == "." || last == ".." {
-            continue;
-        }
-        let inner = Value::known(format!("{}/{last}", at.lexical), value.span.clone());
-        let inner = inner.globbed(source.is_glob());
+}
+
+/// Is it a directory that is there? The home directory always is.
+fn is_there(out: &mut Emitter, spot: &Spot) -> bool {
+    let Spot::At(at) = spot else { return false };
+    (at.lexical == out.place.home || out.resolver.is_dir(&at.resolved)) && !is_changed(out, at)
+}
+
+/// Does the source end with a name of its own, not with `.` or `..`?
+fn is_named(source: &Value) -> bool {
+    source.plain().is_some_and(|text| !matches!(split(text).1, "" | "." | ".."))
+}
+
+/// A source gets its name, or with `parents` its whole path, in a directory.
+fn put_into(
+    out: &mut Emitter,
+    source: &Value,
+    value: &Value,
+    at: &Target,
+    extent: Extent,
+    parents: bool,
+) {
+    let span = value.span.clone();
+    let Some(text) = source.text() else {
+        let below = Some(Target { extent: Extent::Below, ..at.clone() });
+        return out.effect(Word::Write, Grade::Certain, below, None, Source::Operand, span);
+    };
+    let whole = text.trim_end_matches('/');
+    let last = if parents { whole.trim_start_matches('/') } else { split(whole).1 };
+    if !matches!(last, "" | "." | "..") {
+        let inner = Value::known(format!("{}/{last}", at.lexical), span).globbed(source.is_glob());
         out.path(Word::Write, &inner, extent, Grade::Certain, Source::Operand);
     }
 }

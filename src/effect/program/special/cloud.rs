@@ -58,31 +58,33 @@ fn verb(word: &str) -> Option<Verb> {
 
 /// Effects by the verbs, and by the row's own lines, which come first.
 pub fn verbs(out: &mut Emitter, call: &Call, program: &Program) {
+    let cloud = |words: &[Word]| words.iter().any(|word| word.text().starts_with("cloud."));
+    let own = call.parsed.verb.as_deref();
+    let kind = if own.is_some() { None } else { shared(out, call) };
     let writes = says(call, Word::Send)
-        || program.effects.iter().any(|w| w.text().starts_with("cloud."))
-        || call
-            .parsed
-            .verb
-            .as_ref()
-            .is_some_and(|v| v.iter().any(|w| w.text().starts_with("cloud.")));
-    let kind = match &call.parsed.verb {
-        Some(_) => None,
-        None => shared(out, call),
-    };
-    let own = call.operands();
-    if let [first, verb, ..] = &own[..]
-        && call.name == "aws"
-        && first.plain() == Some("configure")
-        && !matches!(verb.plain(), Some("get" | "list" | "list-profiles" | "export-credentials"))
-        && !call.dry()
-    {
-        let key = own.get(2).map_or("", Value::start);
-        let secret = ["access_key", "access-key", "session_token"].iter().any(|k| key.contains(k));
-        let name = if secret { "credentials" } else { "config" };
-        let file = format!("{}/.aws/{name}", out.place.home);
-        out.own_path(Word::Write, &file, Extent::Exact, Grade::Certain, call.span.clone());
+        || cloud(program.effects)
+        || own.is_some_and(cloud)
+        || matches!(kind, Some(Verb::Write | Verb::Delete));
+    if call.name == "aws" && !call.dry() {
+        configures(out, call);
     }
-    files(out, call, (writes || matches!(kind, Some(Verb::Write | Verb::Delete))) && !call.dry());
+    files(out, call, writes && !call.dry());
+}
+
+/// `aws configure`: one of the user's own files is written.
+fn configures(out: &mut Emitter, call: &Call) {
+    let own = call.operands();
+    let [first, verb, ..] = &own[..] else { return };
+    let asks =
+        matches!(verb.plain(), Some("get" | "list" | "list-profiles" | "export-credentials"));
+    if first.plain() != Some("configure") || asks {
+        return;
+    }
+    let key = own.get(2).map_or("", Value::start);
+    let secret = ["access_key", "access-key", "session_token"].iter().any(|k| key.contains(k));
+    let name = if secret { "credentials" } else { "config" };
+    let file = format!("{}/.aws/{name}", out.place.home);
+    out.own_path(Word::Write, &file, Extent::Exact, Grade::Certain, call.span.clone());
 }
 
 /// The verb among the first operands; a later one says more than the first (`deploy list-apps`),
@@ -164,9 +166,9 @@ fn files(out: &mut Emitter, call: &Call, sends: bool) {
         if value.start().contains("://") || value.start().starts_with('-') {
             continue;
         }
-        out.path(Word::Read, value, Extent::Exact, Grade::Certain, Source::Operand);
+        out.operand(Word::Read, value);
     }
     if sends && !found.is_empty() && !says(call, Word::Send) {
-        out.push(Word::Send, Grade::Certain, Source::Program, call.span.clone());
+        call.does(out, Word::Send);
     }
 }

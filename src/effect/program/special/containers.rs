@@ -1,9 +1,9 @@
 //! Containers and clusters: what a container gets of this machine, and what runs inside.
 
-use super::super::effects::Next;
-use super::super::effects::{Call, joined};
+use super::super::effects::{Call, Next, joined};
+use super::Invocation;
 use crate::effect::emitter::{Emitter, Spot};
-use crate::effect::names::containers::{CAPABILITIES, OPEN, USUAL};
+use crate::effect::names::containers::{CAPABILITIES, GRAVE, OPEN, USUAL};
 use crate::effect::path;
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word};
@@ -15,64 +15,75 @@ fn escape(out: &mut Emitter, value: &Value) {
 
 /// docker run and create: what reaches the host; the words behind the image run inside.
 pub fn run(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
-    out.push(Word::Remote, Grade::Certain, Source::Program, call.span.clone());
-    let mut entry = None;
+    call.does(out, Word::Remote);
     for option in &call.parsed.options {
         let name =
             option.names.rsplit(',').next().filter(|n| !n.is_empty()).unwrap_or(&option.name);
         if name == "--privileged" {
             let value = call.args.get(option.at).cloned().unwrap_or_else(|| Value::unknown(0..0));
-            out.push(Word::Privilege, Grade::Certain, Source::Program, call.span.clone());
+            call.does(out, Word::Privilege);
             escape(out, &value);
         }
-        let Some(value) = &option.value else { continue };
-        let text = value.start();
-        match name {
-            "--volume" => bind(out, value, text.split(':').next().unwrap_or_default(), text),
-            "--mount" => {
-                let source = text
-                    .split(',')
-                    .find_map(|p| p.strip_prefix("source=").or_else(|| p.strip_prefix("src=")));
-                bind(out, value, source.unwrap_or_default(), text);
-            }
-            "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns" if text == "host" => {
-                escape(out, value);
-            }
-            "--cap-add" => {
-                let upper = text.to_ascii_uppercase();
-                if CAPABILITIES.contains(&upper.trim_start_matches("CAP_")) {
-                    out.push(Word::Privilege, Grade::Certain, Source::Program, value.span.clone());
-                    escape(out, value);
-                }
-            }
-            "--security-opt" if text.contains("unconfined") || text.contains("disable") => {
-                out.push(Word::Privilege, Grade::Certain, Source::Program, value.span.clone());
-                escape(out, value);
-            }
-            "--device" => {
-                let device = text.split(':').next().unwrap_or_default();
-                let usual = below(device, USUAL)
-                    || ["/dev/video", "/dev/tty", "/dev/nvidia"]
-                        .iter()
-                        .any(|p| device.starts_with(p))
-                    || !device.starts_with('/');
-                if !usual {
-                    let value = Value::known(device, value.span.clone());
-                    out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Operand);
-                    out.path(Word::Write, &value, Extent::Exact, Grade::Possible, Source::Operand);
-                    out.push(Word::Privilege, Grade::Certain, Source::Program, value.span.clone());
-                    escape(out, &value);
-                }
-            }
-            "--entrypoint" => entry = Some(value.clone()),
-            _ => {}
+        if let Some(value) = &option.value {
+            given(out, name, value);
         }
     }
+    let mut entries = call.parsed.options.iter().rev().filter(|option| option.is("--entrypoint"));
+    let entry = entries.find_map(|option| option.value.clone());
     let mut words: Vec<Value> = entry.into_iter().filter(|e| e.plain() != Some("")).collect();
     words.extend(values.iter().skip(1).cloned());
     if !words.is_empty() {
-        next.push(Next::Words { words, cwd: None, feeds: false });
+        next.push(Next::words(words));
     }
+}
+
+/// What a container gets of this machine by an option of that name.
+fn given(out: &mut Emitter, name: &str, value: &Value) {
+    let text = value.start();
+    match name {
+        "--volume" => bind(out, value, text.split(':').next().unwrap_or_default(), text),
+        "--mount" => {
+            let mut parts = text.split(',');
+            let source =
+                parts.find_map(|p| p.strip_prefix("source=").or_else(|| p.strip_prefix("src=")));
+            bind(out, value, source.unwrap_or_default(), text);
+        }
+        "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns" if text == "host" => {
+            escape(out, value);
+        }
+        "--cap-add" => {
+            let upper = text.to_ascii_uppercase();
+            if CAPABILITIES.contains(&upper.trim_start_matches("CAP_")) {
+                rises(out, value);
+            }
+        }
+        "--security-opt" if text.contains("unconfined") || text.contains("disable") => {
+            rises(out, value);
+        }
+        "--device" => device(out, value, text.split(':').next().unwrap_or_default()),
+        _ => {}
+    }
+}
+
+/// A device of this machine.
+fn device(out: &mut Emitter, value: &Value, device: &str) {
+    let usual = ["/dev/video", "/dev/tty", "/dev/nvidia"];
+    if !device.starts_with('/')
+        || below(device, USUAL)
+        || usual.iter().any(|start| device.starts_with(start))
+    {
+        return;
+    }
+    let value = Value::known(device, value.span.clone());
+    out.operand(Word::Read, &value);
+    out.path(Word::Write, &value, Extent::Exact, Grade::Possible, Source::Operand);
+    rises(out, &value);
+}
+
+/// The container gets rights by which it gets out.
+fn rises(out: &mut Emitter, value: &Value) {
+    out.push(Word::Privilege, Grade::Certain, Source::Program, value.span.clone());
+    escape(out, value);
 }
 
 fn below(text: &str, dirs: &[&str]) -> bool {
@@ -86,7 +97,7 @@ fn bind(out: &mut Emitter, value: &Value, host: &str, text: &str) {
     if !host.starts_with(['/', '.', '~']) {
         // A volume's name; what nobody knows may be any path.
         if value.text().is_none() && host.is_empty() {
-            out.path(Word::Write, value, Extent::Tree, Grade::Certain, Source::Operand);
+            out.operand_tree(Word::Write, value);
         }
         return;
     }
@@ -95,7 +106,7 @@ fn bind(out: &mut Emitter, value: &Value, host: &str, text: &str) {
         None => value.clone(),
     };
     let readonly = [":ro", ",ro", "readonly", "ro=true"].iter().any(|t| text.contains(t));
-    out.path(Word::Read, &known, Extent::Tree, Grade::Certain, Source::Operand);
+    out.operand_tree(Word::Read, &known);
     if !readonly {
         out.path(Word::Write, &known, Extent::Tree, Grade::Possible, Source::Operand);
         out.risked(&known);
@@ -121,8 +132,14 @@ pub fn inside(call: &Call, values: &[Value], skip: usize, next: &mut Vec<Next>) 
         None => values.iter().skip(skip).cloned().collect(),
     };
     if !words.is_empty() {
-        next.push(Next::Words { words, cwd: None, feeds: false });
+        next.push(Next::words(words));
     }
+}
+
+/// The row says what the operands are; what stands behind `--` runs inside.
+pub(super) fn inside_only(i: &mut Invocation) {
+    i.operands();
+    inside(i.call, &[], 0, i.next);
 }
 
 /// Kinds of objects, of `pod`, `pod/x`, `pods,services`.
@@ -137,43 +154,15 @@ fn kinds(values: &[Value]) -> impl Iterator<Item = &str> {
 
 /// kubectl delete: of what holds data or other objects it is more than of a workload.
 pub fn delete(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let any = |names: &[&str]| kinds(values).any(|kind| names.contains(&kind));
     // A project of OpenShift is a namespace with all that belongs to it.
-    let whole = kinds(values).any(|kind| matches!(kind, "project" | "projects"));
-    let grave = kinds(values).any(|kind| {
-        matches!(
-            kind,
-            "ns" | "namespace"
-                | "namespaces"
-                | "pv"
-                | "persistentvolume"
-                | "persistentvolumes"
-                | "pvc"
-                | "persistentvolumeclaim"
-                | "persistentvolumeclaims"
-                | "crd"
-                | "crds"
-                | "customresourcedefinition"
-                | "customresourcedefinitions"
-                | "no"
-                | "node"
-                | "nodes"
-                | "all"
-                | "storageclass"
-                | "sts"
-                | "statefulset"
-                | "statefulsets"
-        )
-    });
-    if !call.dry() {
-        let name = if whole {
-            "cloud.destroy"
-        } else if grave {
-            "container.delete-data"
-        } else {
-            "container.delete"
-        };
-        out.push(Word::Named(name), Grade::Certain, Source::Program, call.span.clone());
-    }
+    let name = match () {
+        () if call.dry() => return,
+        () if any(&["project", "projects"]) => "cloud.destroy",
+        () if any(GRAVE) => "container.delete-data",
+        () => "container.delete",
+    };
+    call.does(out, Word::Named(name));
 }
 
 /// kubectl get: secrets whose values are printed.
@@ -181,16 +170,16 @@ pub fn get(out: &mut Emitter, call: &Call, values: &[Value]) {
     let secret = kinds(values).any(|kind| matches!(kind, "secret" | "secrets"));
     let shown = call.parsed.option("-o").is_some_and(|o| {
         o.value.as_ref().is_none_or(|v| !matches!(v.plain(), Some("name" | "wide")))
-    }) || call.parsed.option("--template").is_some();
+    }) || call.has("--template");
     if secret && shown {
         let word = Word::Named("cloud.secret");
-        out.push(word, Grade::Certain, Source::Program, call.span.clone());
+        call.does(out, word);
     }
 }
 
 /// `ansible HOSTS -m shell -a TEXT`: the text runs on the hosts.
 pub fn ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
-    let value = |name: &str| call.parsed.option(name).and_then(|o| o.value.clone());
+    let value = |name: &str| call.value(name).cloned();
     let module = value("-m");
     let module = module.as_ref().map_or("command", Value::start);
     let module = module.rsplit('.').next().unwrap_or_default().to_string();
@@ -213,30 +202,30 @@ pub fn ansible(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
 
 /// docker compose: a file, or a project, from elsewhere is nobody's; nor are the settings of a file that are printed.
 pub fn project(out: &mut Emitter, call: &Call) {
-    let prints = call
-        .operands()
-        .first()
-        .is_some_and(|verb| matches!(verb.plain(), Some("config" | "convert")));
+    let operands = call.operands();
+    let verb = operands.first().and_then(Value::plain);
+    let prints = matches!(verb, Some("config" | "convert"));
     let project = out.place.project.clone();
-    let strange = call.parsed.options.iter().any(|option| {
-        let Some(value) = &option.value else { return false };
-        if option.is("--env-file") {
-            return prints;
-        }
-        let named = option.is("--file") || option.is("--project-directory");
-        // `-` is nobody's file, `git@host:x` a repository.
-        named
-            && (value.plain() == Some("-")
-                || value.start().contains(':')
-                || value.start().starts_with("github.com/")
-                || !matches!(out.spot(value, Extent::Exact, false),
-                    Spot::At(target) if below(&target.lexical, &[&project])))
-    });
-    let there = out.cwd.as_ref().is_some_and(|cwd| below(cwd, &[&project]));
-    if (strange || !there)
-        && let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at))
-    {
-        command.transparent = false;
-        command.genuine = false;
+    let mut strange = !out.cwd.as_ref().is_some_and(|cwd| below(cwd, &[&project]));
+    for option in &call.parsed.options {
+        let Some(value) = &option.value else { continue };
+        strange |= if option.is("--env-file") {
+            prints
+        } else {
+            (option.is("--file") || option.is("--project-directory"))
+                && !lies_in(out, value, &project)
+        };
     }
+    if strange {
+        out.disown();
+    }
+}
+
+/// Is it a file of that directory? `-` is nobody's, `git@host:x` a repository.
+fn lies_in(out: &mut Emitter, value: &Value, dir: &str) -> bool {
+    let text = value.start();
+    let file =
+        value.plain() != Some("-") && !text.contains(':') && !text.starts_with("github.com/");
+    file && matches!(out.spot(value, Extent::Exact, false),
+        Spot::At(target) if below(&target.lexical, &[dir]))
 }

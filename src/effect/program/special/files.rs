@@ -1,149 +1,165 @@
 //! Programs on files: find, dd, tar, ln, gzip.
 
-use super::super::effects::{Call, Next, elsewhere, operands, role, written};
-use super::super::table::{self, Language, Program, Role, Special, mark};
-use super::super::{code, options};
-use super::search;
+use super::super::effects::{Call, Next, elsewhere, written};
+use super::super::options;
+use super::super::table::{self, Program, Role, Special, mark};
+use super::{Invocation, search};
 use crate::effect::archive;
 use crate::effect::emitter::{Emitter, Spot};
+use crate::effect::names::find::{ALONE, VALUED};
 use crate::effect::path::{join, normalise, split};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Target, Word};
 use crate::glob;
 use crate::limits::{self, Cap};
 
-/// What find does with what it finds.
-const ACTIONS: &[&str] = &["-delete", "-exec", "-execdir", "-ok", "-okdir"];
+/// Is that word an action of find's on what it finds?
+fn is_action(word: &str) -> bool {
+    matches!(word, "-delete" | "-exec" | "-execdir" | "-ok" | "-okdir")
+}
+
+/// Does that word begin find's expression?
+fn is_test(word: &str) -> bool {
+    word.starts_with('-') || matches!(word, "(" | ")" | "!" | ",")
+}
+
+/// How many options stand before the places where find starts.
+fn before_starts(args: &[Value]) -> usize {
+    let mut at = 0;
+    while let Some(option) = args.get(at).and_then(Value::plain) {
+        at += match option {
+            "-H" | "-L" | "-P" => 1,
+            "-D" => 2,
+            _ if option.starts_with("-O") => 1,
+            _ => break,
+        };
+    }
+    at.min(args.len())
+}
+
+/// A walk through find's arguments.
+struct Finding<'f, 'c> {
+    call: &'f Call<'c>,
+    starts: Vec<Value>,
+    /// Where the expression begins.
+    from: usize,
+    /// The guarded files that actions are taken on.
+    met: Vec<search::Met>,
+    /// A test leaves something out.
+    filtered: bool,
+    /// A test asks for a type.
+    typed: bool,
+}
+
 /// find: start paths, tests, actions.
 pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
     let args = call.args;
-    let mut at = 0;
-    while at < args.len() {
-        match args[at].plain() {
-            Some("-H" | "-L" | "-P") => at += 1,
-            Some("-D") => at += 2,
-            Some(o) if o.starts_with("-O") => at += 1,
-            _ => break,
-        }
-    }
-    let mut starts: Vec<Value> = Vec::new();
-    while at < args.len() {
-        let text = args[at].start();
-        if text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",") {
-            break;
-        }
-        starts.push(args[at].clone());
-        at += 1;
-    }
+    let begin = before_starts(args);
+    let starts = args[begin..].iter().take_while(|arg| !is_test(arg.start()));
+    let mut starts: Vec<Value> = starts.cloned().collect();
+    let from = begin + starts.len();
     if starts.is_empty() {
         starts.push(Value::known(".", call.span.clone()));
     }
-    let (mut filtered, mut typed) = (false, false);
-    for start in &starts {
-        out.path(Word::Read, start, Extent::Tree, Grade::Certain, Source::Operand);
-    }
-    let tests = &args[at..];
-    let from = at;
-    let met = match tests
-        .iter()
-        .any(|a| matches!(a.plain(), Some(action) if ACTIONS.contains(&action)))
-    {
+    starts.iter().for_each(|start| out.operand_tree(Word::Read, start));
+    let tests = &args[from..];
+    let met = match tests.iter().any(|arg| arg.plain().is_some_and(is_action)) {
         true => search::met(out, &starts, tests, follows(args), changes(tests, out.place.programs)),
         false => Vec::new(),
     };
-    let taken = |action: usize| {
-        let on = move |one: &&search::Met| one.actions.contains(&(action - from));
-        met.iter().filter(on).map(|one| one.path.clone()).collect::<Vec<String>>()
-    };
+    let mut finding = Finding { call, starts, from, met, filtered: false, typed: false };
+    let mut at = from;
     while at < args.len() {
-        let Some(action) = args[at].plain() else {
-            out.unknown("find with an argument known only at run time", args[at].span.clone());
-            at += 1;
-            continue;
+        at = finding.step(out, at, next);
+    }
+}
+
+impl Finding<'_, '_> {
+    /// One test or action; returns where the next one stands.
+    fn step(&mut self, out: &mut Emitter, at: usize, next: &mut Vec<Next>) -> usize {
+        let Some(word) = self.call.args[at].plain() else {
+            let span = self.call.args[at].span.clone();
+            out.unknown("find with an argument known only at run time", span);
+            return at + 1;
         };
-        match action {
-            "-delete" => {
-                for start in &starts {
-                    below(out, Word::Delete, start, filtered);
-                    let mut names = named(start, args);
-                    names.extend(guarded_names(out, start, args));
-                    for name in names {
-                        out.path(
-                            Word::Delete,
-                            &name,
-                            Extent::Exact,
-                            Grade::Certain,
-                            Source::Operand,
-                        );
-                    }
-                }
-                for path in taken(at) {
-                    out.guard_changed(Word::Delete, &path, call.span.clone());
-                }
-                at += 1;
-            }
-            "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                let first = at + 1;
-                let mut end = first;
-                while end < args.len() && !matches!(args[end].plain(), Some(";" | "+")) {
-                    end += 1;
-                }
-                let command = &args[first..end];
-                let reads = reads(command, out.place.programs) && !has_or(args);
-                for path in taken(at).into_iter().filter(|_| !command.is_empty()) {
-                    let item = Value::known(path, call.span.clone());
-                    let words = command.iter().map(|a| a.with("{}", &item)).collect();
-                    next.push(Next::Words { words, cwd: None, feeds: false });
-                }
-                for start in starts.iter().filter(|_| !command.is_empty()) {
-                    let mut run = |item: &Value| {
-                        let words = command.iter().map(|a| a.with("{}", item)).collect();
-                        next.push(Next::Words { words, cwd: None, feeds: false });
-                    };
-                    let names = named(start, args);
-                    if names.is_empty() || !reads {
-                        run(&start.below());
-                    }
-                    names.iter().for_each(&mut run);
-                    guarded_names(out, start, args).iter().for_each(&mut run);
-                    if typed && !filtered && deletes(command, out.place.programs) {
-                        all(start).iter().for_each(&mut run);
-                    }
-                    // Without a test the start itself is among what is found.
-                    if !filtered && !typed && command.iter().any(|a| a.start().contains("{}")) {
-                        run(start);
-                    }
-                }
-                at = end + 1;
-            }
+        let value = self.call.args.get(at + 1);
+        match word {
+            "-delete" => self.deletes(out, at),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => return self.runs(out, at, next),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
-                if let Some(file) = args.get(at + 1) {
-                    out.path(Word::Write, file, Extent::Exact, Grade::Certain, Source::Operand);
-                }
-                at += if action == "-fprintf" { 3 } else { 2 };
-            }
-            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex"
-            | "-iregex" | "-mtime" | "-atime" | "-ctime" | "-mmin" | "-amin" | "-cmin"
-            | "-size" | "-user" | "-group" | "-perm" | "-newer" | "-anewer" | "-cnewer"
-            | "-links" | "-inum" | "-uid" | "-gid" | "-samefile" | "-lname" | "-ilname"
-            | "-fstype" | "-used" | "-context" | "-newermt" => {
-                // `-name '*'` leaves nothing out.
-                filtered |= args.get(at + 1).is_none_or(|a| !matches!(a.plain(), Some("*" | "**")));
-                at += 2;
+                value.iter().for_each(|file| out.operand(Word::Write, file));
+                return at + if word == "-fprintf" { 3 } else { 2 };
             }
             // All files, or all directories, are as much as everything.
             "-type" | "-xtype" => {
-                typed = true;
-                at += 2;
+                self.typed = true;
+                return at + 2;
             }
-            "-maxdepth" | "-mindepth" | "-regextype" | "-printf" | "-files0-from" => at += 2,
-            "-empty" | "-readable" | "-writable" | "-executable" | "-nouser" | "-nogroup"
-            | "-prune" | "-not" | "!" => {
-                filtered = true;
-                at += 1;
+            "-maxdepth" | "-mindepth" | "-regextype" | "-printf" | "-files0-from" => return at + 2,
+            "-not" | "!" => self.filtered = true,
+            _ if ALONE.contains(&word) => self.filtered = true,
+            _ if VALUED.contains(&word) => {
+                // `-name '*'` leaves nothing out.
+                self.filtered |= value.is_none_or(|a| !matches!(a.plain(), Some("*" | "**")));
+                return at + 2;
             }
-            _ => at += 1,
+            _ => {}
         }
+        at + 1
+    }
+
+    /// The guarded files that the action at that place is taken on.
+    fn taken(&self, at: usize) -> Vec<String> {
+        let on = |one: &&search::Met| one.actions.contains(&(at - self.from));
+        self.met.iter().filter(on).map(|one| one.path.clone()).collect()
+    }
+
+    /// `-delete`
+    fn deletes(&self, out: &mut Emitter, at: usize) {
+        let args = self.call.args;
+        for start in &self.starts {
+            below(out, Word::Delete, start, self.filtered);
+            let guarded = guarded_names(out, start, args);
+            named(start, args).iter().chain(&guarded).for_each(|n| out.operand(Word::Delete, n));
+        }
+        for path in self.taken(at) {
+            out.guard_changed(Word::Delete, &path, self.call.span.clone());
+        }
+    }
+
+    /// `-exec CMD ;`; returns what stands behind it.
+    fn runs(&self, out: &mut Emitter, at: usize, next: &mut Vec<Next>) -> usize {
+        let args = self.call.args;
+        let behind = &args[at + 1..];
+        let ends = |arg: &Value| matches!(arg.plain(), Some(";" | "+"));
+        let command = &behind[..behind.iter().position(ends).unwrap_or(behind.len())];
+        if command.is_empty() {
+            return at + 2;
+        }
+        let mut run = |item: &Value| {
+            next.push(Next::words(command.iter().map(|a| a.with("{}", item)).collect()));
+        };
+        for path in self.taken(at) {
+            run(&Value::known(path, self.call.span.clone()));
+        }
+        let reads = reads(command, out.place.programs) && !has_or(args);
+        let placed = command.iter().any(|a| a.start().contains("{}"));
+        for start in &self.starts {
+            let names = named(start, args);
+            if names.is_empty() || !reads {
+                run(&start.below());
+            }
+            names.iter().for_each(&mut run);
+            guarded_names(out, start, args).iter().for_each(&mut run);
+            if self.typed && !self.filtered && deletes(command, out.place.programs) {
+                all(start).iter().for_each(&mut run);
+            }
+            // Without a test the start itself is among what is found.
+            if !self.filtered && !self.typed && placed {
+                run(start);
+            }
+        }
+        at + command.len() + 2
     }
 }
 
@@ -151,7 +167,7 @@ pub fn find(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
 fn changes(tests: &[Value], own: &'static [Program]) -> bool {
     tests.iter().enumerate().any(|(at, test)| match test.plain() {
         Some("-delete") => true,
-        Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+        Some(action) if is_action(action) => {
             let command = tests[at + 1..].split(|a| matches!(a.plain(), Some(";" | "+"))).next();
             !command.is_some_and(|command| reads(command, own))
         }
@@ -170,9 +186,8 @@ pub fn printed(out: &mut Emitter, args: &[Value]) -> Vec<Value> {
         |a: &&Value| matches!(a.plain(), Some("-H" | "-L" | "-P")) || a.start().starts_with("-O");
     let links = follows(args);
     let args = &args[args.iter().take_while(option).count()..];
-    let is_test =
-        |a: &Value| a.start().starts_with('-') || matches!(a.start(), "(" | ")" | "!" | ",");
-    let (starts, tests) = args.split_at(args.iter().position(is_test).unwrap_or(args.len()));
+    let expression = args.iter().position(|arg| is_test(arg.start()));
+    let (starts, tests) = args.split_at(expression.unwrap_or(args.len()));
     let here = [Value::known(".", 0..0)];
     let starts = if starts.is_empty() { &here[..] } else { starts };
     let met = search::met(out, starts, tests, links, false);
@@ -212,7 +227,7 @@ pub fn fd(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
         if !placed {
             words.push(item);
         }
-        next.push(Next::Words { words, cwd: None, feeds: false });
+        next.push(Next::words(words));
     }
 }
 
@@ -244,34 +259,6 @@ fn reads(words: &[Value], own: &'static [Program]) -> bool {
                 parsed.harmless && !parsed.has(mark::INPLACE | mark::LINKS)
             }
     })
-}
-
-/// jq's program and files, without what `--arg NAME VALUE` and `--args VALUE...` hand to the program.
-pub fn jq(out: &mut Emitter, call: &Call, program: &Program, next: &mut Vec<Next>) {
-    let mut parsed = call.parsed.clone();
-    for option in &call.parsed.options {
-        let file = option.is("--slurpfile") || option.is("--rawfile");
-        let value = option.at + 2;
-        if option.is("--args") || option.is("--jsonargs") {
-            let first = parsed.operands.first().copied();
-            parsed.operands.retain(|at| *at < option.at || Some(*at) == first);
-        } else if (file || option.is("--arg") || option.is("--argjson"))
-            && call.args.get(option.at..=value).is_some_and(|w| w.iter().all(Value::counts_once))
-        {
-            parsed.operands.retain(|at| *at != value);
-            if file {
-                role(out, call, Role::Read, &call.args[value], next);
-            }
-        }
-    }
-    let Call { name, args, fed, .. } = *call;
-    let call = &Call { name, args, parsed: &parsed, span: call.span.clone(), fed };
-    for (i, value) in call.operands().iter().enumerate() {
-        if i == 0 || value.text().is_some() {
-            code::emit(out, Language::Jq, value, next);
-        }
-    }
-    operands(out, call, program, next);
 }
 
 /// Everything in the directory, as a glob: what a find prints that leaves nothing out but by type.
@@ -331,118 +318,144 @@ pub fn dd(out: &mut Emitter, values: &[Value]) {
     for value in values {
         let text = value.start();
         if text.starts_with("if=") {
-            out.path(Word::Read, &value.rest(3), Extent::Exact, Grade::Certain, Source::Operand);
+            out.operand(Word::Read, &value.rest(3));
         } else if text.starts_with("of=") {
-            out.path(Word::Write, &value.rest(3), Extent::Exact, Grade::Certain, Source::Operand);
+            out.operand(Word::Write, &value.rest(3));
             written(out, &value.rest(3));
         } else if value.text().is_none() && !text.contains('=') {
-            out.path(
-                Word::Write,
-                &Value::unknown(value.span.clone()),
-                Extent::Exact,
-                Grade::Certain,
-                Source::Operand,
-            );
+            out.operand(Word::Write, &Value::unknown(value.span.clone()));
         }
     }
 }
 
+/// What tar is called to do.
+#[derive(Default)]
+struct Tape {
+    /// The letter of what is done: `c`, `x`, `t` ...
+    mode: Option<char>,
+    archive: Option<Value>,
+    /// The directory that it works in.
+    start: Option<Value>,
+    /// Names may begin with a slash.
+    absolute: bool,
+}
+
+/// The letters of tar's modes, with the long names that say the same; a later long name counts more.
+const MODES: &[(&str, char)] = &[
+    ("--create", 'c'),
+    ("--extract", 'x'),
+    ("--get", 'x'),
+    ("--list", 't'),
+    ("--append", 'r'),
+    ("--update", 'u'),
+    ("--diff", 'd'),
+];
+
 /// tar in both styles of options.
 pub fn tar(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
-    let has = |names: &[&str]| names.iter().any(|n| call.parsed.option(n).is_some());
-    let mut mode =
-        ['c', 'x', 't', 'r', 'u', 'A', 'd'].into_iter().find(|m| has(&[&format!("-{m}")]));
-    for (name, letter) in [
-        ("--create", 'c'),
-        ("--extract", 'x'),
-        ("--get", 'x'),
-        ("--list", 't'),
-        ("--append", 'r'),
-        ("--update", 'u'),
-        ("--diff", 'd'),
-    ] {
-        if has(&[name]) {
-            mode = Some(letter);
-        }
+    let long = MODES.iter().rev().find(|(name, _)| call.has(name)).map(|(_, letter)| *letter);
+    let short =
+        || ['c', 'x', 't', 'r', 'u', 'A', 'd'].into_iter().find(|m| call.has(&format!("-{m}")));
+    let mut tape =
+        Tape { mode: long.or_else(short), archive: call.value("-f").cloned(), ..Tape::default() };
+    let mut members = values;
+    if tape.mode.is_none()
+        && let Some((letters, rest)) = values.split_first()
+        && let Some(letters) = letters.plain()
+    {
+        members = old_style(out, &mut tape, letters, rest, next);
     }
-    let mut values = values.to_vec();
-    let mut archive = call.parsed.option("-f").and_then(|o| o.value.clone());
-    let mut start = None;
-    let mut absolute = false;
-    let old = values.first().and_then(Value::plain).filter(|_| mode.is_none()).map(str::to_string);
-    if let Some(old) = old {
-        // The old style: `tar czf FILE ...`; letters with values take the next words in order.
-        values.remove(0);
-        mode = old.chars().find(|c| "cxtruAd".contains(*c));
-        absolute |= old.contains('P');
-        for letter in old.chars() {
-            if "fCTXbIF".contains(letter) && !values.is_empty() {
-                let value = values.remove(0);
-                match letter {
-                    'f' => archive = Some(value),
-                    'C' => start = Some(value),
-                    'I' | 'F' => next.push(Next::Script { text: value, rest: Vec::new() }),
-                    _ => {
-                        out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Operand)
-                    }
-                }
-            }
-        }
-    }
-    for option in call.parsed.options.iter().filter(|o| o.name.starts_with("--checkpoint-a")) {
-        // `--checkpoint-action=exec=CMD`; the others print.
-        match option.value.as_ref().map(|v| (v, v.plain())) {
-            Some((value, Some(text))) if text.starts_with("exec=") => {
-                next.push(Next::Script { text: value.rest(5), rest: Vec::new() });
-            }
-            Some((value, None)) => out.unknown("tar with an unknown action", value.span.clone()),
-            _ => {}
-        }
-    }
-    let reading = matches!(mode, Some('x' | 't' | 'd'));
-    let start = call.parsed.option("-C").and_then(|o| o.value.clone()).or(start);
-    let fetched = archive.as_ref().is_some_and(|a| match out.spot(a, Extent::Exact, false) {
-        Spot::At(target) => out.written.contains_key(&target.resolved),
-        _ => call.fed,
-    });
-    let listed =
-        archive.as_ref().filter(|_| mode == Some('x')).map(|a| out.spot(a, Extent::Exact, false));
-    if let Some(archive) = archive.filter(|a| a.plain() != Some("-")) {
-        let word = if reading { Word::Read } else { Word::Write };
-        out.path(word, &archive, Extent::Exact, Grade::Certain, Source::Operand);
-    }
-    if let Some(dir) = start {
-        out.chdir(&dir);
-        if mode == Some('x') {
-            elsewhere(out, call);
-        }
-    }
-    match mode {
-        Some('x') => {
-            if !has(&["-O", "--to-stdout"]) {
-                out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
-                members(out, &values, has(&["--wildcards"]));
-                if let Some(Spot::At(file)) = listed.filter(|_| values.is_empty()) {
-                    unpacked(out, &file.resolved, ".");
-                }
-                if fetched {
-                    out.fetch_into(&Value::known(".", call.span.clone()));
-                }
-            }
-            if absolute || has(&["-P", "--absolute-names"]) {
-                out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone());
-            }
-        }
-        Some('t' | 'd') => {}
+    checkpoints(out, call, next);
+    tape.start = call.value("-C").cloned().or(tape.start);
+    tape.absolute |= call.has_any(&["-P", "--absolute-names"]);
+    match tape.mode {
+        Some('x') => extracted(out, call, tape, members),
+        Some('t' | 'd') => opened(out, Word::Read, &tape),
         Some(_) => {
-            for value in &values {
-                out.path(Word::Read, value, Extent::Tree, Grade::Certain, Source::Operand);
-                if has(&["--remove-files"]) {
-                    out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
+            opened(out, Word::Write, &tape);
+            for value in members {
+                out.operand_tree(Word::Read, value);
+                if call.has("--remove-files") {
+                    out.operand_tree(Word::Delete, value);
                 }
             }
         }
-        None => out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone()),
+        None => {
+            opened(out, Word::Write, &tape);
+            out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone());
+        }
+    }
+}
+
+/// The old style: `tar czf FILE ...`; letters with values take the next words in order. Returns the words that are left.
+fn old_style<'v>(
+    out: &mut Emitter,
+    tape: &mut Tape,
+    letters: &str,
+    rest: &'v [Value],
+    next: &mut Vec<Next>,
+) -> &'v [Value] {
+    tape.mode = letters.chars().find(|c| "cxtruAd".contains(*c));
+    tape.absolute |= letters.contains('P');
+    let mut rest = rest.iter();
+    for letter in letters.chars().filter(|letter| "fCTXbIF".contains(*letter)) {
+        let Some(value) = rest.next() else { break };
+        match letter {
+            'f' => tape.archive = Some(value.clone()),
+            'C' => tape.start = Some(value.clone()),
+            'I' | 'F' => next.push(Next::script(value.clone())),
+            _ => out.operand(Word::Read, value),
+        }
+    }
+    rest.as_slice()
+}
+
+/// `--checkpoint-action=exec=CMD`; the others print.
+fn checkpoints(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) {
+    for option in call.parsed.options.iter().filter(|o| o.name.starts_with("--checkpoint-a")) {
+        let Some(value) = &option.value else { continue };
+        match value.plain() {
+            Some(text) if text.starts_with("exec=") => next.push(Next::script(value.rest(5))),
+            Some(_) => {}
+            None => out.unknown("tar with an unknown action", value.span.clone()),
+        }
+    }
+}
+
+/// The archive, and the directory that is gone to.
+fn opened(out: &mut Emitter, word: Word, tape: &Tape) {
+    if let Some(archive) = tape.archive.as_ref().filter(|a| a.plain() != Some("-")) {
+        out.operand(word, archive);
+    }
+    if let Some(dir) = &tape.start {
+        out.chdir(dir);
+    }
+}
+
+/// What is unpacked here.
+fn extracted(out: &mut Emitter, call: &Call, tape: Tape, asked: &[Value]) {
+    let spot = tape.archive.as_ref().map(|archive| out.spot(archive, Extent::Exact, false));
+    let fetched = match &spot {
+        Some(Spot::At(target)) => out.written.contains_key(&target.resolved),
+        Some(_) => call.fed,
+        None => false,
+    };
+    opened(out, Word::Read, &tape);
+    if tape.start.is_some() {
+        elsewhere(out, call);
+    }
+    if !call.has_any(&["-O", "--to-stdout"]) {
+        out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
+        members(out, asked, call.has("--wildcards"));
+        if let Some(Spot::At(file)) = spot.filter(|_| asked.is_empty()) {
+            unpacked(out, &file.resolved, ".");
+        }
+        if fetched {
+            out.fetch_into(&Value::known(".", call.span.clone()));
+        }
+    }
+    if tape.absolute {
+        out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone());
     }
 }
 
@@ -455,16 +468,25 @@ pub fn members(out: &mut Emitter, values: &[Value], globs: bool) {
             }
             None => value.clone(),
         };
-        out.path(Word::Write, &value, Extent::Tree, Grade::Certain, Source::Operand);
+        out.operand_tree(Word::Write, &value);
     }
 }
 
-/// unzip: the files that are asked for behind the archive, or all of it.
+/// unzip: the archive is read, and all of it, or what is asked for, is written.
 pub fn unzip(out: &mut Emitter, call: &Call, values: &[Value]) {
+    if let Some(file) = values.first() {
+        out.operand(Word::Read, file);
+    }
+    if call.dry() {
+        return;
+    }
+    if !call.has("-d") {
+        out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
+    }
     let Some((file, asked)) = values.split_first() else { return };
-    let into = call.parsed.option("-d").and_then(|o| o.value.as_ref()).and_then(Value::plain);
+    let into = call.value("-d").and_then(Value::plain);
     let Spot::At(archive) = out.spot(file, Extent::Exact, false) else { return };
-    if asked.is_empty() || call.parsed.option("-x").is_some() {
+    if asked.is_empty() || call.has("-x") {
         return unpacked(out, &archive.resolved, into.unwrap_or("."));
     }
     let inner = |value: &Value| match into {
@@ -472,6 +494,24 @@ pub fn unzip(out: &mut Emitter, call: &Call, values: &[Value]) {
         None => value.clone(),
     };
     members(out, &asked.iter().map(inner).collect::<Vec<_>>(), true);
+}
+
+/// zip: `-m` moves what it packs.
+pub(super) fn zip(i: &mut Invocation) {
+    i.operands();
+    if i.call.has("-m") {
+        i.values.iter().skip(1).for_each(|value| i.out.operand_tree(Word::Delete, value));
+    }
+}
+
+/// test, `[`: the files that are asked about.
+pub fn test(out: &mut Emitter, call: &Call) {
+    const ASKS: &[&str] = &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h"];
+    for pair in call.args.windows(2) {
+        if pair[0].plain().is_some_and(|o| ASKS.contains(&o)) && pair[1].text().is_some() {
+            out.operand(Word::Read, &pair[1]);
+        }
+    }
 }
 
 /// An archive that is there is unpacked into a directory: what of it lands on something guarded.
@@ -499,83 +539,67 @@ pub fn unpacked(out: &mut Emitter, file: &str, dir: &str) {
 
 /// ln: the name is written, and leads to the target from then on.
 pub fn ln(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let symbolic = call.parsed.option("-s").is_some();
-    let into = call.parsed.option("-t").and_then(|o| o.value.clone());
-    let (sources, name) = match (&into, values) {
-        (Some(dir), sources) => (sources, Some(dir.clone())),
+    let into = call.value("-t");
+    let (sources, name) = match (into, values) {
+        (Some(dir), sources) => (sources, Some(dir)),
         (None, [only]) => (std::slice::from_ref(only), None),
-        (None, [sources @ .., last]) => (sources, Some(last.clone())),
+        (None, [sources @ .., last]) => (sources, Some(last)),
         (None, []) => return,
     };
-    let span = call.span.clone();
-    let dir = match &name {
-        None => out.cwd.clone().map(|c| (c, true)),
-        Some(value) => match out.spot(value, Extent::Exact, true) {
-            Spot::At(t) if t.extent == Extent::Exact => {
-                let is_dir =
-                    into.is_some() || sources.len() > 1 || out.resolver.is_dir(&t.resolved);
-                Some((t.lexical, is_dir))
-            }
-            _ => None,
-        },
+    let dir = match name.map(|name| out.spot(name, Extent::Exact, true)) {
+        None => out.cwd.clone().map(|cwd| (cwd, true)),
+        Some(Spot::At(t)) if t.extent == Extent::Exact => {
+            let is_dir = into.is_some() || sources.len() > 1 || out.resolver.is_dir(&t.resolved);
+            Some((t.lexical, is_dir))
+        }
+        Some(_) => None,
     };
     for source in sources {
         let from = out.analysis.effects.len();
-        out.path(Word::Read, source, Extent::Tree, Grade::Certain, Source::Operand);
+        out.operand_tree(Word::Read, source);
         out.linked(from);
-        let text = source.plain();
-        let Some((dir, is_dir)) = &dir else {
-            out.push(Word::Write, Grade::Unknown, Source::Operand, span.clone());
-            continue;
-        };
-        let Some(text) = text else {
+        let made = dir.as_ref().and_then(|dir| link(out, call, source.plain()?, dir));
+        if made.is_none() {
             // Paths through this link would lead nobody knows where.
-            out.push(Word::Write, Grade::Unknown, Source::Operand, span.clone());
-            continue;
-        };
-        let own = if *is_dir {
-            format!("{dir}/{}", split(text.trim_end_matches('/')).1)
-        } else {
-            dir.clone()
-        };
-        let own = normalise(&own);
-        out.path(
-            Word::Write,
-            &Value::known(own.clone(), span.clone()),
-            Extent::Exact,
-            Grade::Certain,
-            Source::Operand,
-        );
-        let to = if symbolic || text.starts_with('/') {
-            Some(text.to_string())
-        } else {
-            out.cwd.as_ref().map(|cwd| format!("{cwd}/{text}"))
-        };
-        match to {
-            Some(to) => out.resolver.link(&own, &to),
-            None => out.push(Word::Write, Grade::Unknown, Source::Operand, span.clone()),
+            out.push(Word::Write, Grade::Unknown, Source::Operand, call.span.clone());
         }
     }
 }
 
+/// Makes one link, in a directory or as what is named; None = nobody knows where it leads.
+fn link(out: &mut Emitter, call: &Call, text: &str, place: &(String, bool)) -> Option<()> {
+    let (place, is_dir) = place;
+    let own = match is_dir {
+        true => normalise(&format!("{place}/{}", split(text.trim_end_matches('/')).1)),
+        false => normalise(place),
+    };
+    out.operand(Word::Write, &Value::known(own.clone(), call.span.clone()));
+    let to = match call.has("-s") || text.starts_with('/') {
+        true => text.to_string(),
+        false => format!("{}/{text}", out.cwd.as_ref()?),
+    };
+    out.resolver.link(&own, &to);
+    Some(())
+}
+
 /// gzip and its kin: FILE becomes FILE.gz.
 pub fn gzip(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let quiet = call.parsed.has(mark::STDOUT);
+    let keeps = match call.name {
+        "zstd" | "unzstd" => !call.has("--rm"),
+        _ => call.parsed.has(mark::KEEP),
+    };
+    let words: &[Word] = match (call.parsed.has(mark::STDOUT), keeps) {
+        (true, _) => &[Word::Read],
+        (false, true) => &[Word::Read, Word::Write],
+        (false, false) => &[Word::Read, Word::Write, Word::Delete],
+    };
     for value in values {
         if value.plain() == Some("-") {
             continue;
         }
         let extent = if call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact };
-        out.path(Word::Read, value, extent, Grade::Certain, Source::Operand);
-        if !quiet {
-            out.path(Word::Write, value, extent, Grade::Certain, Source::Operand);
-            let keeps = match call.name {
-                "zstd" | "unzstd" => call.parsed.option("--rm").is_none(),
-                _ => call.parsed.has(mark::KEEP),
-            };
-            if !keeps {
-                out.path(Word::Delete, value, extent, Grade::Certain, Source::Operand);
-            }
+        for word in words {
+            out.path(*word, value, extent, Grade::Certain, Source::Operand);
         }
     }
 }

@@ -1,17 +1,18 @@
 //! gh and glab: requests by hand, aliases, clones.
 
 use super::super::effects::Call;
+use super::git::named_after;
+use crate::effect::Word;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Word};
 
 /// `gh api`: GET unless a method or fields say otherwise; a GraphQL query is a read, a mutation a
 /// write.
 pub fn api(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let mut push = |word| out.push(word, Grade::Certain, Source::Program, call.span.clone());
+    let mut push = |word| call.does(out, word);
     push(Word::Network);
     let value = |name: &str| call.parsed.option(name).map(|o| o.value.as_ref());
-    let fields = ["-f", "--input"].iter().any(|name| call.parsed.option(name).is_some());
+    let fields = call.has_any(&["-f", "--input"]);
     let graphql = values.first().and_then(Value::plain) == Some("graphql");
     let reads = match value("-X") {
         _ if graphql => call.parsed.options.iter().filter_map(|o| o.value.as_ref()).all(|value| {
@@ -49,13 +50,10 @@ pub fn clone(out: &mut Emitter, values: &[Value]) {
     let dir = match values {
         [_, dir, ..] => dir.clone(),
         [from] => {
-            let last = from.plain().map(|t| t.trim_end_matches(".git").rsplit('/').next());
-            match last.flatten() {
-                Some(name) => Value::known(name, from.span.clone()),
-                None => Value::begins("./", from.span.clone()),
-            }
+            let last = from.plain().and_then(|t| t.trim_end_matches(".git").rsplit('/').next());
+            named_after(from, last)
         }
         [] => return,
     };
-    out.path(Word::Write, &dir, Extent::Tree, Grade::Certain, Source::Operand);
+    out.operand_tree(Word::Write, &dir);
 }

@@ -7,105 +7,95 @@ mod tree;
 
 use self::tree::Tree;
 pub use scope::scope;
-pub use settings::{names_git, redirects, settings};
+pub use settings::{config, names_git, redirects, settings};
 
-use super::super::effects::{Call, Next, operands, role};
-use super::super::table::{Program, Role, Special, mark};
+use super::Invocation;
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::path::{self, split};
+use crate::effect::program::effects::{Call, Next, role};
+use crate::effect::program::table::{Role, mark};
 use crate::effect::value::Value;
 use crate::effect::{Extent, Grade, Source, Word, secret};
 use crate::glob;
 
 const DISCARD: Word = Word::Named("git.discard");
+/// Why a URL of that transport is not understood.
+const EXT: &str = "git's ext transport runs a command";
 const BYPASS: Word = Word::Named("git.bypass");
 
-/// The sub-commands of git whose arguments say more than a row can.
-pub fn run(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    special: Special,
-    values: &[Value],
-    next: &mut Vec<Next>,
-) {
-    match special {
-        Special::GitTree => {
-            operands(out, call, program, next);
-            if program.name == "git format-patch"
-                && values.iter().any(|value| secret::is_file(value.start()))
-            {
-                out.reveals("what a secret was in the history is printed", call.span.clone());
-            }
-            if !call.dry() {
-                may_write(out, call, ".");
-            }
-            if program.name.starts_with("git sparse-checkout") {
-                sparse(out, values);
-            }
-            if matches!(program.name, "git stash" | "git stash push" | "git stash save") {
-                stashed(out, call, values);
-            }
-        }
-        Special::GitOwn => {
-            operands(out, call, program, next);
-            if !call.dry() {
-                may_write(out, call, ".git");
-            }
-        }
-        Special::GitRefs => {
-            let listed = usize::from(program.name == "git symbolic-ref");
-            if call.parsed.has(mark::SPARE) || !call.parsed.has(mark::KEEP) && values.len() > listed
-            {
-                may_write(out, call, ".git");
-            }
-            // `-M NAME` renames the branch one is on; of two, the second may be there already.
-            if call.parsed.option("-M").is_some_and(|o| o.name == "-M") && values.len() > 1 {
-                let word = Word::Named("git.delete-branch");
-                out.push(word, Grade::Certain, Source::Program, call.span.clone());
-            }
-        }
-        Special::GitCheckout => checkout(out, call, values),
-        Special::GitRestore => restore(out, call, values),
-        Special::GitReset if call.parsed.has(mark::SPARE) && !call.dry() => {
-            may_write(out, call, ".");
-            changed(out, call, &[Value::known(".", call.span.clone())]);
-        }
-        Special::GitClean if !call.dry() => clean(out, call, values),
-        Special::GitClean => {}
-        Special::GitWorktree => {
-            // Without force git leaves alone what was changed.
-            let sure = call.parsed.option("--force").is_some();
-            let grade = if sure { Grade::Certain } else { Grade::Possible };
-            for value in values {
-                out.path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
-            }
-        }
-        Special::GitGc => gc(out, call),
-        Special::GitPush => push(out, call, values),
-        Special::GitRemoteRead => remote(out, values.first(), false),
-        Special::GitPull => {
-            remote(out, values.first(), false);
-            if !call.dry() {
-                may_write(out, call, ".");
-            }
-        }
-        Special::GitRemote => {
-            if let Some(url) = values.iter().find(|v| v.start().starts_with("ext::")) {
-                out.unknown("git's ext transport runs a command", url.span.clone());
-            }
-            may_write(out, call, ".git");
-        }
-        Special::GitDiff => shown(out, call, values, next),
-        Special::GitContents => contents(out, call, program, values, next),
-        Special::GitConfig => settings::config(out, call, values),
-        Special::GitClone => clone(out, values),
-        Special::GitFill => {
-            let here = Value::known(".", call.span.clone());
-            filled(out, values.first().unwrap_or(&here));
-        }
-        _ => {}
+/// What changes the work tree as a whole: merge, stash, sparse-checkout ...
+pub(super) fn tree(i: &mut Invocation) {
+    i.operands();
+    let Invocation { out, call, program, values, .. } = i;
+    if program.name == "git format-patch" && values.iter().any(|v| secret::is_file(v.start())) {
+        out.reveals("what a secret was in the history is printed", call.span.clone());
     }
+    if !call.dry() {
+        may_write(out, call, ".");
+    }
+    if program.name.starts_with("git sparse-checkout") {
+        sparse(out, values);
+    }
+    if matches!(program.name, "git stash" | "git stash push" | "git stash save") {
+        stashed(out, call, values);
+    }
+}
+
+/// What changes only what is git's own.
+pub(super) fn own(i: &mut Invocation) {
+    i.operands();
+    if !i.call.dry() {
+        may_write(i.out, i.call, ".git");
+    }
+}
+
+/// branch, tag and their kin.
+pub fn refs(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let listed = usize::from(call.row() == "git symbolic-ref");
+    if call.parsed.has(mark::SPARE) || !call.parsed.has(mark::KEEP) && values.len() > listed {
+        may_write(out, call, ".git");
+    }
+    // `-M NAME` renames the branch one is on; of two, the second may be there already.
+    if call.parsed.option("-M").is_some_and(|o| o.name == "-M") && values.len() > 1 {
+        call.does(out, Word::Named("git.delete-branch"));
+    }
+}
+
+/// `reset --hard`
+pub fn reset(out: &mut Emitter, call: &Call) {
+    if call.parsed.has(mark::SPARE) && !call.dry() {
+        may_write(out, call, ".");
+        changed(out, call, &[here(call)]);
+    }
+}
+
+/// `worktree remove`: without force git leaves alone what was changed.
+pub fn worktree(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let grade = if call.has("--force") { Grade::Certain } else { Grade::Possible };
+    for value in values {
+        out.path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
+    }
+}
+
+/// `pull`: a remote is asked, and the work tree may change.
+pub fn pull(out: &mut Emitter, call: &Call, values: &[Value]) {
+    remote(out, values.first(), false);
+    if !call.dry() {
+        may_write(out, call, ".");
+    }
+}
+
+/// `remote add` and `set-url`.
+pub fn remotes(out: &mut Emitter, call: &Call, values: &[Value]) {
+    if let Some(url) = values.iter().find(|v| v.start().starts_with("ext::")) {
+        out.unknown(EXT, url.span.clone());
+    }
+    may_write(out, call, ".git");
+}
+
+/// The directory that the call works in.
+fn here(call: &Call) -> Value {
+    Value::known(".", call.span.clone())
 }
 
 /// What a call may change without naming it.
@@ -114,31 +104,36 @@ fn may_write(out: &mut Emitter, call: &Call, dir: &str) {
 }
 
 /// checkout and switch: another branch, a new one, or files overwritten by those of a commit.
-fn checkout(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let creates = call.parsed.has(mark::SPARE);
-    let files: Vec<Value> = match call.args.iter().position(|a| a.plain() == Some("--")) {
-        _ if call.parsed.program.is_some_and(|p| p.name == "git switch") => Vec::new(),
-        Some(at) => {
-            let behind = call.parsed.operands.iter().filter(|i| **i > at);
-            behind.map(|i| call.args[*i].clone()).collect()
-        }
-        // With --track git refuses to take files as well.
-        None if creates || call.parsed.option("--track").is_some() => Vec::new(),
-        None => match values {
-            [only] if names_file(out, only) => vec![only.clone()],
-            [first, ..] if values.len() > 1 && names_file(out, first) => values.to_vec(),
-            [_, rest @ ..] => rest.to_vec(),
-            [] => Vec::new(),
-        },
-    };
+pub fn checkout(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let files = checked_out(out, call, values);
     if !files.is_empty() {
-        if call.parsed.option("--patch").is_none() {
-            out.push(DISCARD, Grade::Certain, Source::Program, call.span.clone());
+        if !call.has("--patch") {
+            call.does(out, DISCARD);
         }
         files.iter().for_each(|file| overwrite(out, file));
         changed(out, call, &files);
-    } else if !values.is_empty() || call.parsed.option("--force").is_some() {
+    } else if !values.is_empty() || call.has("--force") {
         may_write(out, call, ".");
+    }
+}
+
+/// The files that are overwritten by those of a commit.
+fn checked_out(out: &mut Emitter, call: &Call, values: &[Value]) -> Vec<Value> {
+    if call.row() == "git switch" {
+        return Vec::new();
+    }
+    if let Some(at) = call.args.iter().position(|a| a.plain() == Some("--")) {
+        let behind = call.parsed.operands.iter().filter(|i| **i > at);
+        return behind.map(|i| call.args[*i].clone()).collect();
+    }
+    // With --track git refuses to take files as well.
+    if call.parsed.has(mark::SPARE) || call.has("--track") {
+        return Vec::new();
+    }
+    match values {
+        [first, ..] if names_file(out, first) => values.to_vec(),
+        [_, rest @ ..] => rest.to_vec(),
+        [] => Vec::new(),
     }
 }
 
@@ -152,16 +147,20 @@ fn names_file(out: &mut Emitter, value: &Value) -> bool {
         || value.is_glob();
     shaped
         || out.cwd.clone().is_some_and(|cwd| out.resolver.exists(&path::join(&cwd, text)))
-        || split(text).1.rsplit_once('.').is_some_and(|(stem, extension)| {
-            // `main.rs`, not `v1.2.x` or `release-1.x`.
-            (1..=5).contains(&extension.len())
-                && extension.bytes().all(|b| b.is_ascii_alphanumeric())
-                && extension.starts_with(|c: char| c.is_ascii_alphabetic())
-                && extension != "x"
-                && stem.contains(|c: char| c.is_ascii_alphabetic())
-                && !stem.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit())
-                && !stem.contains(['@', '~', '^', ':'])
-        })
+        || has_extension(split(text).1)
+}
+
+/// `main.rs`, not `v1.2.x` or `release-1.x`.
+fn has_extension(name: &str) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    let letters = (1..=5).contains(&extension.len())
+        && extension.bytes().all(|b| b.is_ascii_alphanumeric())
+        && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+        && extension != "x";
+    letters
+        && stem.contains(|c: char| c.is_ascii_alphabetic())
+        && !stem.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit())
+        && !stem.contains(['@', '~', '^', ':'])
 }
 
 /// A file, or what below a directory is tracked, is overwritten.
@@ -180,8 +179,8 @@ fn overwrite(out: &mut Emitter, value: &Value) {
 /// As soon as one of `--staged` and `--worktree` stands there, with or without `no-`, the files are
 /// left alone unless the last word on `--worktree` is yes. `--patch` asks, without anybody there to
 /// be asked.
-fn restore(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let has = |name: &str| call.parsed.option(name).is_some();
+pub fn restore(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let has = |name: &str| call.has(name);
     let named = ["--staged", "--no-staged", "--worktree", "--no-worktree"];
     if named.iter().any(|name| has(name)) && !last_says(call, "--worktree", "--no-worktree") {
         may_write(out, call, ".git");
@@ -189,7 +188,7 @@ fn restore(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
     let listed = has("--pathspec-from-file");
     if listed || !values.is_empty() || last_says(call, "--patch", "--no-patch") {
-        out.push(DISCARD, Grade::Certain, Source::Program, call.span.clone());
+        call.does(out, DISCARD);
     }
     if listed {
         may_write(out, call, ".");
@@ -205,14 +204,17 @@ fn last_says(call: &Call, yes: &str, no: &str) -> bool {
 }
 
 /// Without `-f` git refuses, unless a setting says otherwise.
-fn clean(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn clean(out: &mut Emitter, call: &Call, values: &[Value]) {
+    if call.dry() {
+        return;
+    }
     let lax = settings::last(out, call, "clean.requireforce").is_some_and(|value| {
         value.is_none_or(|v| !matches!(v.as_str(), "true" | "yes" | "on" | "1"))
     });
-    let sure = lax || ["-f", "-i"].iter().any(|name| call.parsed.option(name).is_some());
+    let sure = lax || call.has_any(&["-f", "-i"]);
     let grade = if sure { Grade::Certain } else { Grade::Possible };
     if lax {
-        out.push(DISCARD, Grade::Certain, Source::Program, call.span.clone());
+        call.does(out, DISCARD);
     }
     if values.is_empty() {
         out.own_path(Word::Delete, ".", Extent::Tree, grade, call.span.clone());
@@ -221,9 +223,8 @@ fn clean(out: &mut Emitter, call: &Call, values: &[Value]) {
         out.path(Word::Delete, value, Extent::Tree, grade, Source::Operand);
     }
     if sure {
-        let here = Value::known(".", call.span.clone());
-        let places = if values.is_empty() { std::slice::from_ref(&here) } else { values };
-        untracked(out, call, places);
+        let here = here(call);
+        untracked(out, call, if values.is_empty() { std::slice::from_ref(&here) } else { values });
     }
 }
 
@@ -251,21 +252,21 @@ fn settled(
 
 /// The guarded files that git does not track go; those that it ignores only where that is asked for.
 fn untracked(out: &mut Emitter, call: &Call, places: &[Value]) {
-    let all = ["-x", "-X", "-a"].iter().any(|name| call.parsed.option(name).is_some());
+    let all = call.has_any(&["-x", "-X", "-a"]);
     settled(out, call, places, Word::Delete, |tree, path| tree.is_untracked(path, all));
 }
 
 /// `git stash -u`: what is not tracked is put away with the rest.
 fn stashed(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let here = Value::known(".", call.span.clone());
+    let here = here(call);
     let named = if values.is_empty() { std::slice::from_ref(&here) } else { values };
-    if ["-u", "-a"].iter().any(|name| call.parsed.option(name).is_some()) {
+    if call.has_any(&["-u", "-a"]) {
         untracked(out, call, named);
     }
     changed(out, call, named);
     if call.parsed.program.is_some_and(|row| row.name != "git stash save") {
         for value in values {
-            out.path(Word::Write, value, Extent::Tree, Grade::Certain, Source::Operand);
+            out.operand_tree(Word::Write, value);
         }
     }
 }
@@ -276,9 +277,9 @@ fn changed(out: &mut Emitter, call: &Call, places: &[Value]) {
 }
 
 /// `--prune=now` takes what the default of two weeks still keeps.
-fn gc(out: &mut Emitter, call: &Call) {
+pub fn gc(out: &mut Emitter, call: &Call) {
     let soon = |date: Option<&str>| date.is_none_or(|date| matches!(date, "now" | "all" | "0"));
-    let option = call.parsed.option("--prune").and_then(|o| o.value.as_ref());
+    let option = call.value("--prune");
     let kept = call.parsed.options.iter().any(|o| o.name == "--no-prune");
     let keys: &[&str] = match option {
         None if !kept => &["gc.pruneexpire", "gc.reflogexpire", "gc.reflogexpireunreachable"],
@@ -289,12 +290,12 @@ fn gc(out: &mut Emitter, call: &Call) {
         .any(|key| settings::last(out, call, key).is_some_and(|value| soon(value.as_deref())));
     if set || option.is_some_and(|value| soon(value.plain())) {
         let word = Word::Named("git.expire");
-        out.push(word, Grade::Certain, Source::Program, call.span.clone());
+        call.does(out, word);
     }
 }
 
 /// push: `+REF` forces, `:REF` deletes; a URL names its host.
-fn push(out: &mut Emitter, call: &Call, values: &[Value]) {
+pub fn push(out: &mut Emitter, call: &Call, values: &[Value]) {
     remote(out, values.first(), !call.dry());
     if call.dry() {
         return;
@@ -309,17 +310,17 @@ fn push(out: &mut Emitter, call: &Call, values: &[Value]) {
             named("git.delete-remote", reference.span.clone());
         }
     }
-    if call.parsed.option("--mirror").is_some() {
+    if call.has("--mirror") {
         named("git.delete-remote", call.span.clone());
     }
 }
 
 /// A remote by URL: its host. By name: some host, which the row says.
-fn remote(out: &mut Emitter, value: Option<&Value>, send: bool) {
+pub fn remote(out: &mut Emitter, value: Option<&Value>, send: bool) {
     let Some(value) = value else { return };
     let text = value.start();
     if text.starts_with("ext::") {
-        out.unknown("git's ext transport runs a command", value.span.clone());
+        out.unknown(EXT, value.span.clone());
     } else if text.contains("://") || is_scp(text) {
         out.contact(value, send, Source::Operand);
     }
@@ -332,69 +333,70 @@ fn is_scp(text: &str) -> bool {
 
 /// What is shown: `--no-index` reads files, `REV:FILE` a file as it was. What names a secret in a history is not to be
 /// looked up on the disk.
-fn shown(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
-    let row = call.parsed.program.map_or("", |row| row.name);
-    let contents =
-        matches!(row, "git diff" | "git show" | "git range-diff" | "git cat-file" | "git difftool");
+pub fn shown(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<Next>) {
     let project = &out.place.project;
     // Another repository is none of the project.
-    if out.cwd.as_ref().is_none_or(|cwd| {
-        let rest = cwd.strip_prefix(project.as_str());
-        rest.is_none_or(|rest| !rest.is_empty() && !rest.starts_with('/'))
-    }) {
+    if out.cwd.as_ref().is_none_or(|cwd| !is_within(cwd, project)) {
         out.own_path(Word::Read, ".", Extent::Exact, Grade::Possible, call.span.clone());
     }
     narrowed(out, call);
     for value in values {
-        let named = value.start().rsplit([':', ')']).next().unwrap_or_default();
-        if contents && secret::is_file(named) {
-            out.reveals("what a secret was in the history is printed", value.span.clone());
-        }
-        // Outside a repository git compares any two files.
-        let text = value.start();
-        let outside = row == "git diff" && (text.starts_with('/') || text.starts_with("../"));
-        if outside && !text.starts_with(&out.place.project) {
-            out.reveals("files outside the repository are compared", value.span.clone());
-        }
-        if call.parsed.has(mark::SPARE) || outside {
-            role(out, call, Role::Read, value, next);
-        } else if let Some((rev, file)) = value.plain().and_then(|text| text.split_once(':'))
-            && !rev.contains(['/', '{', ' '])
-            && !file.is_empty()
-            && !file.contains([':', ' ', '}'])
-            && !file.starts_with(['!', '(', '/', '^'])
-        {
-            let file = format!("{}/{file}", out.place.project);
-            out.own_path(Word::Read, &file, Extent::Exact, Grade::Certain, value.span.clone());
-        }
+        shows(out, call, value, next);
     }
 }
 
+/// What one operand shows.
+fn shows(out: &mut Emitter, call: &Call, value: &Value, next: &mut Vec<Next>) {
+    const CONTENTS: &[&str] =
+        &["git diff", "git show", "git range-diff", "git cat-file", "git difftool"];
+    if CONTENTS.contains(&call.row()) && tells(value) {
+        out.reveals("what a secret was in the history is printed", value.span.clone());
+    }
+    // Outside a repository git compares any two files.
+    let text = value.start();
+    let outside = call.row() == "git diff" && (text.starts_with('/') || text.starts_with("../"));
+    if outside && !text.starts_with(&out.place.project) {
+        out.reveals("files outside the repository are compared", value.span.clone());
+    }
+    if call.parsed.has(mark::SPARE) || outside {
+        role(out, call, Role::Read, value, next);
+    } else if let Some(file) = value.plain().and_then(of_revision) {
+        let file = format!("{}/{file}", out.place.project);
+        out.own_path(Word::Read, &file, Extent::Exact, Grade::Certain, value.span.clone());
+    }
+}
+
+/// The file of `REV:FILE`.
+fn of_revision(text: &str) -> Option<&str> {
+    let (rev, file) = text.split_once(':')?;
+    let plain = !rev.contains(['/', '{', ' ']) && !file.contains([':', ' ', '}']);
+    (plain && !file.is_empty() && !file.starts_with(['!', '(', '/', '^'])).then_some(file)
+}
+
+/// Does the word, or the file of `REV:FILE`, tell of a secret?
+fn tells(value: &Value) -> bool {
+    secret::is_file(value.start().rsplit([':', ')']).next().unwrap_or_default())
+}
+
+/// Is it that directory, or does it lie below it?
+fn is_within(path: &str, dir: &str) -> bool {
+    path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// What prints files as they are, or were: no allow means the whole of a commit, or a file whose name tells of a secret.
-fn contents(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    values: &[Value],
-    next: &mut Vec<Next>,
-) {
-    operands(out, call, program, next);
+pub(super) fn contents(i: &mut Invocation) {
+    i.operands();
+    let Invocation { out, call, program, values, .. } = i;
     // The pattern of grep is no name.
     let pattern = !program.before.is_empty() && !call.parsed.has(mark::NO_FIRST);
     let named = &values[usize::from(pattern).min(values.len())..];
     let whole = match program.name {
-        "git archive" => values.len() == 1 && call.parsed.option("--list").is_none(),
+        "git archive" => values.len() == 1 && !call.has("--list"),
         "git bundle create" => values.first().is_some_and(|value| value.plain() == Some("-")),
         _ => false,
     };
-    let tells = |value: &Value| {
-        secret::is_file(value.start().rsplit([':', ')']).next().unwrap_or_default())
-    };
-    if (whole || named.iter().any(tells))
-        && let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at))
-    {
-        command.transparent = false;
-        command.genuine = false;
+    if whole || named.iter().any(tells) {
+        out.disown();
     }
 }
 
@@ -403,22 +405,15 @@ fn narrowed(out: &mut Emitter, call: &Call) {
     const PATCH: &[&str] = &["-p", "-U", "--cc", "-c", "-m", "-W", "--word-diff", "--color-words"];
     // With these it is not only those that are named.
     const WIDER: &[&str] = &["--full-diff", "--stdin"];
-    if WIDER.iter().any(|name| call.parsed.option(name).is_some()) {
+    if call.has_any(WIDER) {
         return;
     }
     let Some(end) = call.args.iter().position(|arg| arg.plain() == Some("--")) else { return };
-    let named = |arg: &Value| {
-        arg.plain().is_some_and(|text| {
-            text.starts_with(|c: char| c.is_ascii_alphanumeric())
-                && !text.contains(['*', '?', '[', ':'])
-                && !text.split('/').any(|part| part == ".." || secret::is_file(part))
-        })
-    };
     let paths = &call.args[end + 1..];
-    if paths.is_empty() || !paths.iter().all(named) {
+    if paths.is_empty() || !paths.iter().all(|arg| arg.plain().is_some_and(names_no_secret)) {
         return;
     }
-    let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) else {
+    let Some(command) = out.own_command() else {
         return;
     };
     for option in &mut command.options {
@@ -431,15 +426,23 @@ fn narrowed(out: &mut Emitter, call: &Call) {
         && command.args.iter().all(|arg| arg.text.is_some());
 }
 
+/// A plain path without a part that tells of a secret.
+fn names_no_secret(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && !text.contains(['*', '?', '[', ':'])
+        && !text.split('/').any(|part| part == ".." || secret::is_file(part))
+}
+
 /// A directory that git fills with what is its own already: inside of the project that is as little anybody's affair as a checkout.
-fn filled(out: &mut Emitter, value: &Value) {
+pub fn fill(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let here = here(call);
+    let value = values.first().unwrap_or(&here);
     let project = out.place.project.clone();
-    let inside = matches!(out.spot(value, Extent::Exact, false),
-    Spot::At(target) if [&target.lexical, &target.resolved].iter().all(|path| {
-        path.strip_prefix(&project).is_some_and(|rest| {
-            !rest.contains("/.") && (rest.is_empty() || rest.starts_with('/'))
-        })
-    }));
+    let plain = |path: &String| is_within(path, &project) && !path[project.len()..].contains("/.");
+    let inside = match out.spot(value, Extent::Exact, false) {
+        Spot::At(target) => [&target.lexical, &target.resolved].into_iter().all(plain),
+        _ => false,
+    };
     let extent = if inside { Extent::Exact } else { Extent::Tree };
     out.path(Word::Write, value, extent, Grade::Certain, Source::Operand);
     if inside {
@@ -448,30 +451,34 @@ fn filled(out: &mut Emitter, value: &Value) {
 }
 
 /// clone and submodule add: where from, and which directory is written.
-fn clone(out: &mut Emitter, values: &[Value]) {
+pub fn clone(out: &mut Emitter, values: &[Value]) {
     let Some(url) = values.first() else { return };
     let text = url.start();
     if text.starts_with("ext::") {
-        out.unknown("git's ext transport runs a command", url.span.clone());
+        out.unknown(EXT, url.span.clone());
     }
     let far = text.contains("://") || text.contains('@') || is_scp(text) || url.text().is_none();
     if far {
         out.contact(url, false, Source::Operand);
     } else {
-        out.path(Word::Read, url, Extent::Tree, Grade::Certain, Source::Operand);
+        out.operand_tree(Word::Read, url);
     }
     let name = url.plain().map(|text| {
         let last = split(text.trim_end_matches('/')).1.trim_end_matches(".git");
-        last.rsplit(':').next().unwrap_or_default().to_string()
+        last.rsplit(':').next().unwrap_or_default()
     });
-    let target = match (values.get(1), name) {
-        (Some(dir), _) => dir.clone(),
-        (None, Some(name)) => Value::known(name, url.span.clone()),
-        (None, None) => Value::begins("./", url.span.clone()),
-    };
-    out.path(Word::Write, &target, Extent::Tree, Grade::Certain, Source::Operand);
+    let target = values.get(1).cloned().unwrap_or_else(|| named_after(url, name));
+    out.operand_tree(Word::Write, &target);
     if far {
         out.fetch_into(&target);
+    }
+}
+
+/// What is put here under that name; without one, under some name.
+pub(super) fn named_after(source: &Value, name: Option<&str>) -> Value {
+    match name {
+        Some(name) => Value::known(name, source.span.clone()),
+        None => Value::begins("./", source.span.clone()),
     }
 }
 

@@ -42,7 +42,7 @@ pub fn machine(out: &mut Emitter, call: &Call, values: &[Value]) {
     }
     // The row says `system` for options that change something.
     if changes && !call.dry() && !call.parsed.has(mark::SYSTEM) {
-        out.push(Word::System, Grade::Certain, Source::Program, call.span.clone());
+        call.does(out, Word::System);
     }
 }
 
@@ -55,7 +55,7 @@ pub fn parted(out: &mut Emitter, call: &Call, values: &[Value]) {
     let asks = first.is_some_and(|verb| reads.contains(&verb))
         && !verbs.iter().any(|v| changing.contains(&v.plain().unwrap_or("rm")));
     if asks {
-        out.path(Word::Read, disk, Extent::Exact, Grade::Certain, Source::Operand);
+        out.operand(Word::Read, disk);
     } else if !call.dry() {
         device(out, disk);
     }
@@ -63,14 +63,14 @@ pub fn parted(out: &mut Emitter, call: &Call, values: &[Value]) {
 
 /// cpio: `-i` unpacks here, `-p` copies to a directory.
 pub fn cpio(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let has = |name: &str| call.parsed.option(name).is_some();
+    let has = |name: &str| call.has(name);
     if has("-i") && !has("-t") {
         out.own_path(Word::Write, ".", Extent::Tree, Grade::Certain, call.span.clone());
         members(out, values, true);
     }
     if has("-p") {
         for value in values {
-            out.path(Word::Write, value, Extent::Tree, Grade::Certain, Source::Operand);
+            out.operand_tree(Word::Write, value);
         }
     }
 }
@@ -85,10 +85,13 @@ pub fn chattr(out: &mut Emitter, call: &Call, values: &[Value], next: &mut Vec<N
 
 /// Processes are signalled: by number, by name, or those that use a file.
 pub fn kill(out: &mut Emitter, call: &Call, values: &[Value]) {
-    out.push(Word::Process, Grade::Certain, Source::Program, call.span.clone());
+    if call.name == "fuser" && !call.parsed.has(mark::SPARE) {
+        return;
+    }
+    call.does(out, Word::Process);
     for value in values {
         if call.name == "fuser" {
-            out.path(Word::Process, value, Extent::Exact, Grade::Certain, Source::Operand);
+            out.operand(Word::Process, value);
         } else if value.plain().is_some_and(|pattern| names_guard(call, pattern)) {
             out.guard_ended(value.span.clone());
         }
@@ -97,7 +100,7 @@ pub fn kill(out: &mut Emitter, call: &Call, values: &[Value]) {
 
 /// Is hookctl among the processes of that name? pkill's is an expression that is found anywhere in it.
 fn names_guard(call: &Call, pattern: &str) -> bool {
-    let has = |name: &str| call.parsed.option(name).is_some();
+    let has = |name: &str| call.has(name);
     if matches!(call.name, "kill") || call.name == "killall" && !has("-r") {
         return pattern == guarded::NAME;
     }

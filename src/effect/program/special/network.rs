@@ -5,7 +5,7 @@ use super::super::effects::{Call, Next, joined, role};
 use super::super::table::{Program, Role, mark};
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Grade, Source, Word};
 
 /// httpie, xh: an optional method, the URL, then items: `k=v` and `k@file` are sent.
 pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
@@ -24,7 +24,7 @@ pub fn httpie(out: &mut Emitter, call: &Call, values: &[Value]) {
         }
         if let Some(at) = text.find('@').or_else(|| text.find("=@")) {
             let file = item.rest(at + 1);
-            out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Code);
+            out.code_path(Word::Read, &file);
             send = true;
         }
         send |= text.contains('=');
@@ -46,12 +46,12 @@ pub fn nc(out: &mut Emitter, call: &Call, values: &[Value], next: &mut [Next]) {
             *item = Next::Fed { text: text.clone() };
         }
     }
-    let listens = call.parsed.option("-l").is_some();
+    let listens = call.has("-l");
     match values.first() {
         _ if listens && call.dry() => {}
-        _ if listens => out.push(Word::Send, Grade::Certain, Source::Program, call.span.clone()),
-        Some(path) if call.parsed.option("-U").is_some() => {
-            out.path(Word::Write, path, Extent::Exact, Grade::Certain, Source::Operand);
+        _ if listens => call.does(out, Word::Send),
+        Some(path) if call.has("-U") => {
+            out.operand(Word::Write, path);
         }
         Some(host) => out.contact(host, !call.dry(), Source::Operand),
         None => {}
@@ -84,8 +84,8 @@ fn address(out: &mut Emitter, text: &str, cut: bool, value: &Value, next: &mut V
     };
     let touch = |out: &mut Emitter, file: &Value| {
         // No allow on socat speaks of the files that it hands on.
-        out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Code);
-        out.path(Word::Write, file, Extent::Exact, Grade::Certain, Source::Code);
+        out.code_path(Word::Read, file);
+        out.code_path(Word::Write, file);
     };
     match kind.split('-').next().unwrap_or_default() {
         "EXEC" | "SYSTEM" | "SHELL" => {
@@ -94,7 +94,7 @@ fn address(out: &mut Emitter, text: &str, cut: bool, value: &Value, next: &mut V
         }
         _ if kind.contains("LISTEN") || kind.contains("RECV") || kind.ends_with("-L") => {
             if kind.starts_with("UNIX") {
-                out.path(Word::Write, &part, Extent::Exact, Grade::Certain, Source::Operand);
+                out.operand(Word::Write, &part);
             } else {
                 out.push(Word::Listen, Grade::Certain, Source::Operand, span);
             }

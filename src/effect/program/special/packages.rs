@@ -2,6 +2,7 @@
 
 use super::super::effects::{Call, Next, maybe_path};
 use super::super::table::{self, Program, mark};
+use super::Invocation;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::{Value, looks_like_path};
 use crate::effect::{Extent, Grade, Source, Word};
@@ -10,50 +11,54 @@ use crate::effect::{Extent, Grade, Source, Word};
 const HOSTED: &[&str] = &["github:", "gitlab:", "bitbucket:", "gist:"];
 
 /// Packages by name are data; by URL they come from a host, by path they are read.
-pub fn packages(out: &mut Emitter, call: &Call, program: &Program, values: &[Value]) {
+pub(super) fn packages(i: &mut Invocation) {
+    let (call, program) = (i.call, i.program);
     if !program.complete && call.parsed.has(mark::SPARE) && !call.dry() {
-        out.push(Word::System, Grade::Certain, Source::Program, call.span.clone());
+        call.does(i.out, Word::System);
     }
     let editable = call.parsed.options.iter().filter(|o| o.name == "-e" || o.name == "--editable");
     let editable = editable.filter_map(|o| o.value.as_ref());
-    for (at, value) in values.iter().chain(editable).enumerate() {
-        let Some(text) = value.text() else { continue };
-        // A package that no registry has, an allow names.
-        let elsewhere = |out: &mut Emitter| names(out, call.parsed.subs + at + 1);
-        // `name @ https://host/x.whl`, `git+ssh://host/x`, `name@git+https://host/x`.
-        let url = text
-            .find("://")
-            .map(|at| text[..at].rfind(['@', ' ', '=']).map_or(0, |before| before + 1));
-        let path = text.strip_prefix("file:").unwrap_or(text);
-        let owner = text.split_once('/').filter(|(owner, name)| {
-            !owner.is_empty() && !owner.starts_with(['@', '.', '~']) && !name.contains('/')
-        });
-        if let Some(at) = url {
-            out.contact(&value.rest(at), false, Source::Operand);
-            elsewhere(out);
-        } else if path.starts_with(['.', '/', '~']) || path.len() < text.len() {
-            let path = path.split('[').next().unwrap_or(path).trim_end_matches("/...");
-            let path = Value::known(path, value.span.clone());
-            out.path(Word::Read, &path, Extent::Tree, Grade::Certain, Source::Operand);
-        } else if HOSTED.iter().any(|host| text.starts_with(host))
-            || program.special_host(owner.is_some())
-        {
-            let host = Value::known("github.com", value.span.clone());
-            out.contact(&host, false, Source::Operand);
-            elsewhere(out);
+    for (at, value) in i.values.iter().chain(editable).enumerate() {
+        if value.text().is_some_and(|text| package(i.out, program, value, text)) {
+            // A package that no registry has, an allow names.
+            names(i.out, call.parsed.subs + at + 1);
         }
     }
+    binary(call, i.next);
+}
+
+/// Where one package comes from; true = from a host that is no registry.
+fn package(out: &mut Emitter, program: &Program, value: &Value, text: &str) -> bool {
+    // `name @ https://host/x.whl`, `git+ssh://host/x`, `name@git+https://host/x`.
+    if let Some(at) = text.find("://") {
+        let from = text[..at].rfind(['@', ' ', '=']).map_or(0, |before| before + 1);
+        out.contact(&value.rest(from), false, Source::Operand);
+        return true;
+    }
+    let path = text.strip_prefix("file:").unwrap_or(text);
+    if path.starts_with(['.', '/', '~']) || path.len() < text.len() {
+        let path = path.split('[').next().unwrap_or(path).trim_end_matches("/...");
+        out.operand_tree(Word::Read, &Value::known(path, value.span.clone()));
+        return false;
+    }
+    let owned = text.split_once('/').is_some_and(|(owner, name)| {
+        !owner.is_empty() && !owner.starts_with(['@', '.', '~']) && !name.contains('/')
+    });
+    let hosted = HOSTED.iter().any(|host| text.starts_with(host)) || program.special_host(owned);
+    if hosted {
+        let host = Value::known("github.com", value.span.clone());
+        out.contact(&host, false, Source::Operand);
+    }
+    hosted
 }
 
 impl Program {
     /// npm and its kin read `owner/name` as a repository on GitHub.
     fn special_host(&self, slash: bool) -> bool {
         let installs = |verb: &str| matches!(verb, "install" | "i" | "add" | "in" | "it");
-        let node = self.name.starts_with("npm ")
-            || self.name.starts_with("pnpm ")
-            || self.name.starts_with("yarn ")
-            || self.name.starts_with("bun ");
-        slash && node && self.name.split(' ').nth(1).is_some_and(installs)
+        let mut words = self.name.split(' ');
+        let node = matches!(words.next(), Some("npm" | "pnpm" | "yarn" | "bun"));
+        slash && node && words.next().is_some_and(installs)
     }
 }
 
@@ -70,7 +75,7 @@ pub fn variable(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
     let text = Value::known(text, value.span.clone());
     let program = !text.start().contains(['/', ' ', '$', '`', ';', '|', '&']);
     if name.ends_with('!') || bare == "SHELL" || is(STARTED) && !program {
-        next.push(Next::Script { text, rest: Vec::new() });
+        next.push(Next::script(text));
     } else if is(WORDS) || text.start().contains("$(") || text.start().contains("${") {
         super::super::code::emit(out, table::Language::Make, &text, next);
     }
@@ -79,13 +84,13 @@ pub fn variable(out: &mut Emitter, value: &Value, next: &mut Vec<Next>) {
 const INSTALLED: &str = "node_modules/.bin/";
 
 /// `yarn prisma migrate`: a name that is no sub-command is a program of the project.
-pub fn binary(call: &Call, next: &mut Vec<Next>) {
+fn binary(call: &Call, next: &mut Vec<Next>) {
     let Some(at) = call.parsed.operands.get(call.parsed.subs) else { return };
     let own = matches!(call.name, "yarn" | "pnpm" | "bun");
     let installed = |name| table::is(name, table::Class::Installed, &[]);
     if own && call.args[*at].plain().is_some_and(installed) {
         let words = call.args[*at..].to_vec();
-        next.push(Next::Words { words, cwd: None, feeds: false });
+        next.push(Next::words(words));
     }
 }
 
@@ -118,7 +123,7 @@ pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
     // `npm init @scope`
     let name = name.strip_prefix('@').unwrap_or(name).split('@').next().unwrap_or_default();
     if first.start().ends_with(".py") || first.start().ends_with(".rb") {
-        script(out, program, values, next);
+        script_of(out, program, values, next);
     } else if !name.is_empty() {
         let known = table::program(name, &[]);
         let creates = ["create", "init", "innit"].iter().any(|verb| program.name.ends_with(verb));
@@ -129,7 +134,7 @@ pub fn runner(out: &mut Emitter, program: &Program, values: &[Value], next: &mut
         };
         let mut words = values.to_vec();
         words[0] = Value::known(name, first.span.clone());
-        next.push(Next::Words { words, cwd: None, feeds: false });
+        next.push(Next::words(words));
     }
 }
 
@@ -143,7 +148,7 @@ pub fn fields(out: &mut Emitter, call: &Call, values: &[Value]) {
         })
     };
     if values.iter().any(runs) {
-        out.push(Word::Code, Grade::Certain, Source::Program, call.span.clone());
+        call.does(out, Word::Code);
     }
 }
 
@@ -158,8 +163,14 @@ pub fn fetched(out: &mut Emitter, file: &Value) -> bool {
     there
 }
 
+/// `bun FILE`, or a program of the project.
+pub(super) fn script(i: &mut Invocation) {
+    script_of(i.out, i.program, &i.values, i.next);
+    binary(i.call, i.next);
+}
+
 /// `bun FILE`: a file that runs; a bare word is a script of package.json.
-pub fn script(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
+fn script_of(out: &mut Emitter, program: &Program, values: &[Value], next: &mut Vec<Next>) {
     let Some((file, rest)) = values.split_first() else { return };
     if file.plain() == Some("-") {
         next.push(Next::Stdin { lang: program.language() });
@@ -193,7 +204,7 @@ pub fn config(out: &mut Emitter, call: &Call, program: &Program, values: &[Value
 
 /// An allow has to name so many operands to mean the call.
 fn names(out: &mut Emitter, named: usize) {
-    if let Some(command) = out.command.and_then(|at| out.analysis.commands.get_mut(at)) {
+    if let Some(command) = out.own_command() {
         command.scope.named = named;
     }
 }
@@ -220,7 +231,7 @@ pub fn build(out: &mut Emitter, call: &Call, values: &[Value]) {
     if let Some(task) = task.filter(|_| !call.dry()) {
         names(out, task + 1);
         for word in [Word::Send, Word::Named("cloud.publish")] {
-            out.push(word, Grade::Certain, Source::Program, call.span.clone());
+            call.does(out, word);
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Programs that talk to others: scp and rsync, curl and wget, ssh.
 
 use super::super::effects::{Call, Next, is_directory, joined, sends, written};
-use super::super::options;
 use super::super::table::{Language, Special, mark};
+use super::super::{code, options};
+use super::Invocation;
+use super::git::named_after;
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::host::host_of;
 use crate::effect::path::split;
@@ -23,74 +25,139 @@ fn place_of(value: &Value) -> Option<String> {
     host_of(&Value::known(cut.replacen(':', "/", 1), value.span.clone()))
 }
 
-/// scp, rsync, aws s3 cp, docker cp: `host:path` or local; the last one is written.
-pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let row = call.parsed.program.map_or("", |p| p.name);
-    // A container of this machine is no other machine; a remote of rclone is a name, no host.
-    let near = call.parsed.program.is_some_and(|p| p.special == Some(Special::CopyNear));
-    let pods = row.starts_with("kubectl");
-    let named = call.name != "rclone" && !pods;
-    let moves = row.ends_with(" mv") || row.contains(" move");
-    let remote = |v: &Value| {
-        let text = v.start();
+/// How one program copies.
+struct Copying<'c, 'a> {
+    call: &'c Call<'a>,
+    /// A container of this machine is no other machine.
+    near: bool,
+    /// The other side is a pod.
+    pods: bool,
+    /// What stands before the colon is a host; a remote of rclone is a name.
+    named: bool,
+    /// The source goes.
+    moves: bool,
+    tree: Extent,
+}
+
+impl Copying<'_, '_> {
+    /// Does the word name the other side?
+    fn is_remote(&self, value: &Value) -> bool {
+        let text = value.start();
         text.contains("://")
             || text.find(':').is_some_and(|colon| {
                 // `namespace/pod:path` is no local file.
                 let before = &text[..colon];
-                colon > 0 && (!before.contains('/') || pods && !before.starts_with(['/', '.']))
+                let pod = self.pods && !before.starts_with(['/', '.']);
+                colon > 0 && (pod || !before.contains('/'))
             })
-    };
-    let deep = row.ends_with(" sync") || row.starts_with("rclone");
-    let tree = if deep || call.parsed.has(mark::TREE) { Extent::Tree } else { Extent::Exact };
-    let count = values.len();
-    for (i, value) in values.iter().enumerate() {
-        let last = i + 1 == count && count > 1;
-        let span = value.span.clone();
-        if value.plain() == Some("-") || near && remote(value) {
-            continue;
+    }
+
+    /// The other side is asked, and where it is the last word sent to.
+    fn contacts(&self, out: &mut Emitter, value: &Value, last: bool) {
+        let host = place_of(value).filter(|_| self.named);
+        let mut push = |word, host| {
+            out.effect(word, Grade::Certain, None, host, Source::Operand, value.span.clone());
+        };
+        push(Word::Network, host.clone());
+        if last && !self.call.dry() {
+            push(Word::Send, host);
         }
-        if remote(value) {
-            let host = place_of(value).filter(|_| named);
-            let source = Source::Operand;
-            out.effect(Word::Network, Grade::Certain, None, host.clone(), source, span.clone());
-            if last && !call.dry() {
-                out.effect(Word::Send, Grade::Certain, None, host, source, span);
+    }
+
+    /// A file that is copied from here.
+    fn takes(&self, out: &mut Emitter, value: &Value) {
+        // A directory goes into a container whole.
+        let tree = if self.near || self.pods { Extent::Tree } else { self.tree };
+        out.path(Word::Read, value, tree, Grade::Certain, Source::Operand);
+        if self.moves && !self.call.dry() {
+            out.operand_tree(Word::Delete, value);
+        }
+    }
+
+    /// A place here that is copied to.
+    fn fills(&self, out: &mut Emitter, sources: &[Value], value: &Value) {
+        let call = self.call;
+        out.path(Word::Write, value, self.tree, Grade::Certain, Source::Operand);
+        if matches!(call.name, "rsync" | "scp") && !call.has("--exclude") {
+            for source in sources {
+                arrives(out, source, value, self.is_remote(source));
             }
-            continue;
-        }
-        if value.text().is_none() && !value.start().starts_with('/') && !call.dry() && !near {
-            out.effect(Word::Send, Grade::Unknown, None, None, Source::Operand, span.clone());
-        }
-        if !last {
-            // A directory goes into a container whole.
-            let tree = if near || pods { Extent::Tree } else { tree };
-            out.path(Word::Read, value, tree, Grade::Certain, Source::Operand);
-            if (moves || call.parsed.option("--remove-source-files").is_some()) && !call.dry() {
-                out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
-            }
-            continue;
-        }
-        if call.dry() {
-            continue;
-        }
-        out.path(Word::Write, value, tree, Grade::Certain, Source::Operand);
-        let excludes = call.parsed.option("--exclude").is_some();
-        for source in
-            values[..i].iter().filter(|_| matches!(call.name, "rsync" | "scp") && !excludes)
-        {
-            arrives(out, source, value, remote(source));
         }
         if let Spot::At(target) = out.spot(value, Extent::Exact, true)
-            && tree == Extent::Exact
+            && self.tree == Extent::Exact
             && (value.start().ends_with('/') || out.resolver.is_dir(&target.resolved))
         {
-            let inner = Target { extent: Extent::Below, ..target };
-            out.effect(Word::Write, Grade::Certain, Some(inner), None, Source::Operand, span);
+            let inner = Some(Target { extent: Extent::Below, ..target });
+            let span = value.span.clone();
+            out.effect(Word::Write, Grade::Certain, inner, None, Source::Operand, span);
         }
         if call.parsed.has(mark::SPARE) {
-            out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
+            out.operand_tree(Word::Delete, value);
         }
         written(out, value);
+    }
+}
+
+/// scp, rsync, aws s3 cp, docker cp: `host:path` or local; the last one is written.
+pub fn copy(out: &mut Emitter, call: &Call, values: &[Value]) {
+    let row = call.row();
+    let pods = row.starts_with("kubectl");
+    let deep = row.ends_with(" sync") || row.starts_with("rclone") || call.parsed.has(mark::TREE);
+    let moves = row.ends_with(" mv") || row.contains(" move");
+    let copying = Copying {
+        call,
+        near: call.parsed.program.is_some_and(|p| p.special == Some(Special::CopyNear)),
+        pods,
+        named: call.name != "rclone" && !pods,
+        moves: moves || call.has("--remove-source-files"),
+        tree: if deep { Extent::Tree } else { Extent::Exact },
+    };
+    for (at, value) in values.iter().enumerate() {
+        let last = at > 0 && at + 1 == values.len();
+        let remote = copying.is_remote(value);
+        if value.plain() == Some("-") || copying.near && remote {
+            continue;
+        }
+        if remote {
+            copying.contacts(out, value, last);
+            continue;
+        }
+        if value.text().is_none() && !value.start().starts_with('/') && !call.dry() && !copying.near
+        {
+            let span = value.span.clone();
+            out.effect(Word::Send, Grade::Unknown, None, None, Source::Operand, span);
+        }
+        if !last {
+            copying.takes(out, value);
+        } else if !call.dry() {
+            copying.fills(out, &values[..at], value);
+        }
+    }
+}
+
+/// scp: as other copies, with the options of ssh.
+pub(super) fn scp(i: &mut Invocation) {
+    ssh_settings(i.out, i.call, &i.call.parsed.options);
+    copy(i.out, i.call, &i.values);
+}
+
+/// sftp: the options of ssh, and commands that may come from standard input.
+pub(super) fn sftp(i: &mut Invocation) {
+    ssh_settings(i.out, i.call, &i.call.parsed.options);
+    i.operands();
+    if !i.call.has("-b") {
+        i.next.push(Next::Stdin { lang: Language::Sftp });
+    }
+}
+
+/// lftp, tftp, ftp: the host, then commands.
+pub(super) fn transfer(i: &mut Invocation) {
+    let Some((host, words)) = i.values.split_first() else { return };
+    i.out.contact(host, true, Source::Operand);
+    let told: Vec<&str> = words.iter().map(Value::start).collect();
+    code::transfer(i.out, &told, &i.call.span, i.next);
+    if told.is_empty() {
+        i.next.push(Next::Stdin { lang: Language::Sftp });
     }
 }
 
@@ -107,70 +174,51 @@ fn arrives(out: &mut Emitter, source: &Value, target: &Value, remote: bool) {
     if is_directory(into) {
         let name = split(path).1;
         let inner = Value::known(format!("{}/{name}", into.trim_end_matches('/')), 0..0);
-        out.path(Word::Write, &inner, Extent::Tree, Grade::Certain, Source::Operand);
+        out.operand_tree(Word::Write, &inner);
     }
 }
 
 /// curl, wget: hosts, and files named after the URL.
 pub fn download(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let mut send = sends(call);
-    let mut urls: Vec<Value> = values.to_vec();
-    for option in &call.parsed.options {
-        if matches!(option.name.as_str(), "-X" | "--request" | "--method")
-            && option
-                .value
-                .as_ref()
-                .is_none_or(|v| !v.plain().is_some_and(|m| matches!(m, "GET" | "HEAD" | "OPTIONS")))
-        {
-            send = true;
-        }
-        if option.name == "--url" {
-            urls.extend(option.value.clone());
-        }
-    }
-    let wget = call.name == "wget";
-    send |= settings(out, call);
+    let options = &call.parsed.options;
+    let reads = |value: &Value| matches!(value.plain(), Some("GET" | "HEAD" | "OPTIONS"));
+    let method = options.iter().any(|option| {
+        matches!(option.name.as_str(), "-X" | "--request" | "--method")
+            && !option.value.as_ref().is_some_and(reads)
+    });
+    let more = options.iter().filter(|option| option.name == "--url");
+    let urls: Vec<&Value> = values.iter().chain(more.filter_map(|o| o.value.as_ref())).collect();
+    let named = call.parsed.has(mark::SPARE)
+        || call.name == "wget" && !call.parsed.has(mark::STDOUT) && !call.has("-O");
+    let send = settings(out, call) || method || sends(call);
     for url in &urls {
         let text = url.text().unwrap_or_default();
         if let Some(file) = text.strip_prefix("file://") {
-            out.path(
-                Word::Read,
-                &Value::known(file, url.span.clone()),
-                Extent::Exact,
-                Grade::Certain,
-                Source::Operand,
-            );
+            out.operand(Word::Read, &Value::known(file, url.span.clone()));
         }
         out.contact(url, send && !call.dry(), Source::Operand);
-        let named = call.parsed.has(mark::SPARE)
-            || wget && !call.parsed.has(mark::STDOUT) && call.parsed.option("-O").is_none();
         if named {
-            let name = match url.text() {
-                Some(text) => {
-                    let rest = text.split_once("://").map_or(text, |(_, r)| r);
-                    let path = rest.split(['?', '#']).next().unwrap_or_default();
-                    match path.rsplit_once('/') {
-                        Some((_, last)) if !last.is_empty() => Value::known(last, url.span.clone()),
-                        _ => Value::known("index.html", url.span.clone()),
-                    }
-                }
-                None => Value::begins("./", url.span.clone()),
-            };
-            let dir = ["-P", "--output-dir"]
-                .iter()
-                .find_map(|n| call.parsed.option(n))
-                .and_then(|o| o.value.as_ref())
-                .and_then(Value::plain);
-            let name = match (dir, name.text()) {
-                (Some(dir), Some(text)) => Value::known(format!("{dir}/{text}"), url.span.clone()),
-                _ => name,
-            };
-            out.path(Word::Write, &name, Extent::Exact, Grade::Certain, Source::Operand);
-            written(out, &name);
+            let file = kept_as(call, url);
+            out.operand(Word::Write, &file);
+            written(out, &file);
         }
     }
     if urls.is_empty() {
         out.push(Word::Network, Grade::Unknown, Source::Program, call.span.clone());
+    }
+}
+
+/// The file that is named after a URL.
+fn kept_as(call: &Call, url: &Value) -> Value {
+    let Some(text) = url.text() else { return named_after(url, None) };
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    let last = path.rsplit_once('/').map(|(_, last)| last).filter(|last| !last.is_empty());
+    let name = last.unwrap_or("index.html");
+    let dir = ["-P", "--output-dir"].iter().find_map(|n| call.parsed.option(n));
+    match dir.and_then(|o| o.value.as_ref()).and_then(Value::plain) {
+        Some(dir) => Value::known(format!("{dir}/{name}"), url.span.clone()),
+        None => Value::known(name, url.span.clone()),
     }
 }
 
@@ -184,81 +232,95 @@ fn settings(out: &mut Emitter, call: &Call) -> bool {
     let mut send = false;
     for option in &call.parsed.options {
         let Some(value) = &option.value else { continue };
-        let text = value.text().unwrap_or_default();
-        let mut file = None;
         if ELSEWHERE.iter().any(|name| option.is(name)) {
             out.push(Word::Network, Grade::Certain, Source::Operand, value.span.clone());
         }
-        match option.name.as_str() {
-            // `name@file`, where no `=` makes it text.
-            "--data-urlencode" | "--variable" | "--url-query" => {
-                file = text.split_once('@').filter(|(name, _)| !name.contains('=')).map(|p| p.1);
-                send |= option.name == "--url-query" && file.is_some();
-            }
-            // `%output{FILE}`: what follows is written there.
-            "-w" | "--write-out" => {
-                for part in text.split("%output{").skip(1) {
-                    let name = part.split('}').next().unwrap_or_default().trim_start_matches(">>");
-                    let file = Value::known(name, value.span.clone());
-                    out.path(Word::Write, &file, Extent::Exact, Grade::Certain, Source::Code);
-                }
-            }
-            // A cookie has a `=`, all else is a file of cookies.
-            "-b" | "--cookie" if call.name == "curl" && !text.contains('=') => file = Some(text),
-            "--connect-to" => {
-                if let Some(host) = text.split(':').nth(2).filter(|h| !h.is_empty()) {
-                    let host = Value::known(host, value.span.clone());
-                    out.contact(&host, false, Source::Operand);
-                }
-            }
-            "--output-dir" => {
-                if let Some(name) = call.parsed.option("-o").and_then(|o| o.value.as_ref()) {
-                    let file = Value::known(format!("{text}/{}", name.start()), value.span.clone());
-                    out.path(Word::Write, &file, Extent::Exact, Grade::Certain, Source::Operand);
-                    written(out, &file);
-                }
-            }
-            // `-T '{a,b}'` sends both.
-            "-T" | "--upload-file" => {
-                if let Some((before, rest)) = text.split_once('{')
-                    && let Some((names, after)) = rest.split_once('}')
-                {
-                    for name in names.split(',') {
-                        let name = format!("{before}{name}{after}");
-                        let name = Value::known(name, value.span.clone());
-                        out.path(Word::Read, &name, Extent::Exact, Grade::Certain, Source::Operand);
-                    }
-                }
-            }
-            // A line of wgetrc.
-            "-e" | "--execute" if call.name == "wget" => {
-                let (key, rest) = text.split_once('=').unwrap_or((text, ""));
-                let (key, rest) = (key.trim().replace(['_', '-'], ""), rest.trim());
-                match key.to_ascii_lowercase().as_str() {
-                    "useaskpass" => out.unknown("wget starts a program", value.span.clone()),
-                    "postfile" | "bodyfile" => {
-                        file = Some(rest);
-                        send = true;
-                    }
-                    key if key.ends_with("proxy") && key != "useproxy" => {
-                        let host = Value::known(rest, value.span.clone());
-                        out.contact(&host, false, Source::Operand);
-                    }
-                    _ => {}
-                }
-            }
-            _ => {}
-        }
-        if let Some(file) = file.filter(|f| !matches!(*f, "" | "-")) {
-            let file = Value::known(file, value.span.clone());
-            out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
-        }
+        send |= set(out, call, &option.name, value);
     }
     send
 }
 
+/// The effects of one such option; true if data leaves.
+fn set(out: &mut Emitter, call: &Call, name: &str, value: &Value) -> bool {
+    let text = value.text().unwrap_or_default();
+    match name {
+        // `name@file`, where no `=` makes it text.
+        "--data-urlencode" | "--variable" | "--url-query" => {
+            let file = text.split_once('@').filter(|(name, _)| !name.contains('='));
+            reads(out, value, file.map(|(_, file)| file));
+            return name == "--url-query" && file.is_some();
+        }
+        "-w" | "--write-out" => outputs(out, value, text),
+        // A cookie has a `=`, all else is a file of cookies.
+        "-b" | "--cookie" if call.name == "curl" && !text.contains('=') => {
+            reads(out, value, Some(text));
+        }
+        "--connect-to" => {
+            if let Some(host) = text.split(':').nth(2).filter(|h| !h.is_empty()) {
+                out.contact(&Value::known(host, value.span.clone()), false, Source::Operand);
+            }
+        }
+        "--output-dir" => {
+            if let Some(name) = call.value("-o") {
+                let file = Value::known(format!("{text}/{}", name.start()), value.span.clone());
+                out.operand(Word::Write, &file);
+                written(out, &file);
+            }
+        }
+        "-T" | "--upload-file" => uploads(out, value, text),
+        "-e" | "--execute" if call.name == "wget" => return wgetrc(out, value, text),
+        _ => {}
+    }
+    false
+}
+
+/// A file that is read; `-` is standard input.
+fn reads(out: &mut Emitter, value: &Value, file: Option<&str>) {
+    if let Some(file) = file.filter(|file| !matches!(*file, "" | "-")) {
+        out.operand(Word::Read, &Value::known(file, value.span.clone()));
+    }
+}
+
+/// `%output{FILE}`: what follows is written there.
+fn outputs(out: &mut Emitter, value: &Value, text: &str) {
+    for part in text.split("%output{").skip(1) {
+        let name = part.split('}').next().unwrap_or_default().trim_start_matches(">>");
+        out.code_path(Word::Write, &Value::known(name, value.span.clone()));
+    }
+}
+
+/// `-T '{a,b}'` sends both.
+fn uploads(out: &mut Emitter, value: &Value, text: &str) {
+    if let Some((before, rest)) = text.split_once('{')
+        && let Some((names, after)) = rest.split_once('}')
+    {
+        for name in names.split(',') {
+            let name = format!("{before}{name}{after}");
+            out.operand(Word::Read, &Value::known(name, value.span.clone()));
+        }
+    }
+}
+
+/// A line of wgetrc; true if data leaves.
+fn wgetrc(out: &mut Emitter, value: &Value, text: &str) -> bool {
+    let (key, rest) = text.split_once('=').unwrap_or((text, ""));
+    let (key, rest) = (key.trim().replace(['_', '-'], ""), rest.trim());
+    match key.to_ascii_lowercase().as_str() {
+        "useaskpass" => out.unknown("wget starts a program", value.span.clone()),
+        "postfile" | "bodyfile" => {
+            reads(out, value, Some(rest));
+            return true;
+        }
+        key if key.ends_with("proxy") && key != "useproxy" => {
+            out.contact(&Value::known(rest, value.span.clone()), false, Source::Operand);
+        }
+        _ => {}
+    }
+    false
+}
+
 /// `-o Key=Value` of ssh, scp and sftp: some name programs, some files.
-pub fn ssh_settings(out: &mut Emitter, call: &Call, found: &[options::Found]) {
+fn ssh_settings(out: &mut Emitter, call: &Call, found: &[options::Found]) {
     for option in found.iter().filter(|o| o.name == "-o") {
         let known = option.value.as_ref().and_then(Value::text);
         let text = known.unwrap_or_default();
@@ -271,7 +333,7 @@ pub fn ssh_settings(out: &mut Emitter, call: &Call, found: &[options::Found]) {
             out.unknown("an ssh option that can name a program", call.span.clone());
         } else if matches!(key.as_str(), "identityfile" | "certificatefile") {
             let file = Value::known(value.trim(), call.span.clone());
-            out.path(Word::Read, &file, Extent::Exact, Grade::Certain, Source::Operand);
+            out.operand(Word::Read, &file);
         } else if matches!(key.as_str(), "hostname" | "proxyjump") {
             out.contact(&Value::known(value.trim(), call.span.clone()), false, Source::Operand);
         }
@@ -279,11 +341,11 @@ pub fn ssh_settings(out: &mut Emitter, call: &Call, found: &[options::Found]) {
 }
 
 /// ssh: the host, then a command there.
-pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
+pub(super) fn ssh(i: &mut Invocation) {
+    let Invocation { out, call, values, next, .. } = i;
     let Some((host, rest)) = values.split_first() else { return };
     // What it is fed goes to the other side.
-    let send = call.fed && call.parsed.option("-n").is_none();
-    out.contact(host, send, Source::Operand);
+    out.contact(host, call.fed && !call.has("-n"), Source::Operand);
     let known = host_of(host);
     let grade = if host.text().is_some() { Grade::Certain } else { Grade::Unknown };
     out.effect(Word::Remote, grade, None, known, Source::Operand, host.span.clone());
@@ -292,9 +354,8 @@ pub fn ssh(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Ne
     let rest: Vec<Value> = behind.operands.iter().map(|i| rest[*i].clone()).collect();
     ssh_settings(out, call, &call.parsed.options);
     ssh_settings(out, call, &behind.options);
-    if rest.is_empty() {
-        next.push(Next::Stdin { lang: Language::Shell });
-    } else {
-        next.push(joined(&rest));
-    }
+    next.push(match rest.is_empty() {
+        true => Next::Stdin { lang: Language::Shell },
+        false => joined(&rest),
+    });
 }

@@ -11,6 +11,7 @@ use super::super::table::mark;
 use crate::effect::Extent;
 use crate::effect::emitter::{Emitter, Spot};
 use crate::effect::guarded;
+use crate::effect::names::find::HOLDING;
 use crate::effect::path::split;
 use crate::effect::value::Value;
 use crate::glob;
@@ -118,6 +119,46 @@ struct File<'a> {
     shown: &'a str,
     meta: &'a Metadata,
     depth: usize,
+}
+
+impl File<'_> {
+    /// A test on its name or path; the outer None = it is none.
+    fn named(&self, test: &str, value: &str) -> Option<Option<bool>> {
+        let folded = |text: &str| text.to_lowercase();
+        let name = split(self.shown).1;
+        Some(match test {
+            "-name" => Some(glob::matches(value, name)),
+            "-iname" => Some(glob::matches(&folded(value), &folded(name))),
+            "-path" | "-wholename" => Some(glob::matches(value, self.shown)),
+            "-ipath" | "-iwholename" => Some(glob::matches(&folded(value), &folded(self.shown))),
+            "-regex" | "-iregex" => matches(value, self.shown, test == "-iregex"),
+            _ => return None,
+        })
+    }
+
+    /// A test on its type, its age, its size; None = it cannot be told.
+    fn is(&self, test: &str, value: &str) -> Option<bool> {
+        let meta = self.meta;
+        Some(match test {
+            "-type" | "-xtype" => value.split(',').any(|kind| match kind {
+                "f" => meta.is_file(),
+                "d" => meta.is_dir(),
+                "l" => meta.is_symlink(),
+                _ => false,
+            }),
+            "-maxdepth" => value.parse::<usize>().is_ok_and(|most| self.depth <= most),
+            "-mindepth" => value.parse::<usize>().is_ok_and(|least| self.depth >= least),
+            "-mtime" | "-ctime" | "-atime" => compare(value, age(meta)? / 86_400)?,
+            "-mmin" | "-cmin" | "-amin" => compare(value, age(meta)? / 60)?,
+            "-size" => sized(value, meta.len())?,
+            "-newer" | "-anewer" | "-cnewer" => {
+                fs::metadata(value).ok()?.modified().ok()? < meta.modified().ok()?
+            }
+            "-perm" => permits(value, meta)?,
+            "-regextype" | "-printf" | "-fprint" | "-fprint0" | "-fls" | "-fprintf" => true,
+            _ => return None,
+        })
+    }
 }
 
 /// One walk through the expression for one file.
@@ -235,76 +276,36 @@ impl Search<'_> {
         let at = self.at;
         let word = self.word().unwrap_or_default().to_string();
         self.at += 1;
-        let name = split(self.file.shown).1;
         match word.as_str() {
-            "-delete" => return Some(self.act(at, live)),
-            "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                while self.word().is_some_and(|word| !matches!(word, ";" | "+")) {
-                    self.at += 1;
-                }
-                // One that runs for each file is a test as well.
-                let each = self.word() == Some(";");
-                self.at += 1;
-                self.act(at, live);
-                return (!each).then_some(true);
-            }
-            "-print" | "-print0" => return Some(self.act(at, live)),
-            "-ls"
-            | "-true"
-            | "-depth"
-            | "-d"
-            | "-mount"
-            | "-xdev"
-            | "-follow"
-            | "-noleaf"
-            | "-ignore_readdir_race" => {
-                return Some(true);
-            }
+            "-delete" | "-print" | "-print0" => return Some(self.act(at, live)),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => return self.command(at, live),
             "-prune" => {
                 self.pruned |= live.must;
                 return Some(true);
             }
-            "-false" => return Some(false),
-            "-quit" => return Some(true),
+            "-false" | "-nouser" | "-nogroup" => return Some(false),
             "-empty" => return Some(self.file.meta.is_file() && self.file.meta.len() == 0),
             "-readable" | "-writable" | "-executable" => return None,
-            "-nouser" | "-nogroup" => return Some(false),
+            word if HOLDING.contains(&word) => return Some(true),
             _ => {}
         }
         let value = self.args.get(self.at).and_then(Value::text);
         self.at += usize::from(word.starts_with('-'));
+        self.at += usize::from(value.is_some() && word == "-fprintf");
         let value = value?;
-        let folded = |text: &str| text.to_lowercase();
-        let meta = self.file.meta;
-        Some(match word.as_str() {
-            "-name" => glob::matches(value, name),
-            "-iname" => glob::matches(&folded(value), &folded(name)),
-            "-path" | "-wholename" => glob::matches(value, self.file.shown),
-            "-ipath" | "-iwholename" => glob::matches(&folded(value), &folded(self.file.shown)),
-            "-regex" | "-iregex" => matches(value, self.file.shown, word == "-iregex")?,
-            "-type" | "-xtype" => value.split(',').any(|kind| match kind {
-                "f" => meta.is_file(),
-                "d" => meta.is_dir(),
-                "l" => meta.is_symlink(),
-                _ => false,
-            }),
-            "-maxdepth" => value.parse::<usize>().is_ok_and(|most| self.file.depth <= most),
-            "-mindepth" => value.parse::<usize>().is_ok_and(|least| self.file.depth >= least),
-            "-mtime" | "-ctime" | "-atime" => compare(value, age(meta)? / 86_400)?,
-            "-mmin" | "-cmin" | "-amin" => compare(value, age(meta)? / 60)?,
-            "-size" => sized(value, meta.len())?,
-            "-newer" | "-anewer" | "-cnewer" => {
-                fs::metadata(value).ok()?.modified().ok()? < meta.modified().ok()?
-            }
-            "-perm" => permits(value, meta)?,
-            "-regextype" | "-printf" => true,
-            "-fprint" | "-fprint0" | "-fls" => true,
-            "-fprintf" => {
-                self.at += 1;
-                true
-            }
-            _ => return None,
-        })
+        let file = &self.file;
+        file.named(&word, value).unwrap_or_else(|| file.is(&word, value))
+    }
+
+    /// `-exec CMD ;`: one that runs for each file is a test as well.
+    fn command(&mut self, at: usize, live: Truth) -> Option<bool> {
+        while self.word().is_some_and(|word| !matches!(word, ";" | "+")) {
+            self.at += 1;
+        }
+        let each = self.word() == Some(";");
+        self.at += 1;
+        self.act(at, live);
+        (!each).then_some(true)
     }
 
     fn act(&mut self, at: usize, live: Truth) -> bool {

@@ -3,10 +3,11 @@
 use super::super::code;
 use super::super::effects::{Call, Next, joined, operands};
 use super::super::table::{Language, Program, Role, mark};
+use super::Invocation;
 use crate::effect::decode;
 use crate::effect::emitter::Emitter;
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Word, windows};
+use crate::effect::{Grade, Source, Word, windows};
 
 /// A cmdlet that takes what it acts on from its pipe where no operand names it.
 pub fn piped(
@@ -43,14 +44,14 @@ pub fn drive(out: &mut Emitter, call: &Call, values: &[Value]) {
         let root = value.plain().and_then(windows::path).filter(|p| p.ends_with(":/"));
         if let Some(root) = root {
             let drive = Value::known(root, value.span.clone());
-            out.path(Word::Delete, &drive, Extent::Tree, Grade::Certain, Source::Operand);
+            out.operand_tree(Word::Delete, &drive);
             found = true;
         } else {
             super::super::effects::maybe_path(out, &value);
         }
     }
     if found {
-        out.push(Word::System, Grade::Certain, Source::Program, call.span.clone());
+        call.does(out, Word::System);
     }
 }
 
@@ -64,30 +65,24 @@ pub fn robocopy(
 ) {
     operands(out, call, program, next);
     let path = |at: usize| values.get(at);
-    let has = |names: &[&str]| names.iter().any(|name| call.parsed.option(name).is_some());
+    let has = |names: &[&str]| names.iter().any(|name| call.has(name));
     for (at, there) in [(1, has(&["-mir", "-purge"])), (0, has(&["-mov", "-move"]))] {
         if let Some(value) = path(at).filter(|_| there) {
-            out.path(Word::Delete, value, Extent::Tree, Grade::Certain, Source::Operand);
+            out.operand_tree(Word::Delete, value);
         }
     }
 }
 
 /// start, Start-Process: a program and its arguments, which may be one text.
-pub fn start(call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
-    let option = |name: &str| call.parsed.option(name).and_then(|o| o.value.clone());
-    let mut values = values;
+pub(super) fn start(i: &mut Invocation) {
+    let mut values = i.values.iter().cloned().peekable();
     // `start "title" program`
-    if call.name == "start" && values.len() > 1 && values[0].start().contains(' ') {
-        values.remove(0);
+    if i.call.name == "start" && i.values.len() > 1 {
+        values.next_if(|title| title.start().contains(' '));
     }
-    let file = option("-filepath").or_else(|| {
-        let first = values.first().cloned();
-        values.drain(..values.len().min(1));
-        first
-    });
-    let Some(file) = file else { return };
+    let Some(file) = i.call.value("-filepath").cloned().or_else(|| values.next()) else { return };
     let mut words = vec![file];
-    for value in option("-argumentlist").into_iter().chain(values) {
+    for value in i.call.value("-argumentlist").cloned().into_iter().chain(values) {
         match value.plain() {
             Some(text) => {
                 words.extend(text.split_whitespace().map(|w| Value::known(w, value.span.clone())))
@@ -95,7 +90,7 @@ pub fn start(call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
             None => words.push(value),
         }
     }
-    next.push(Next::Words { words, cwd: None, feeds: false });
+    i.next.push(Next::words(words));
 }
 
 /// Text in the program's own language: its operands, or what comes in on standard input.

@@ -1,63 +1,67 @@
 //! Programs that run others: shells, interpreters, xargs, env.
 
-use super::super::effects::{Call, Next, apart, joined, role};
-use super::super::table::{Language, Program, Role, mark, program as find};
+use super::Invocation;
 use crate::effect::emitter::Emitter;
 use crate::effect::path::split;
+use crate::effect::program::effects::{Call, Next, apart, joined, role};
+use crate::effect::program::options::Found;
+use crate::effect::program::table::{Language, Role, mark, program as find};
 use crate::effect::value::{BLANK, Printer, Value};
-use crate::effect::{Extent, Grade, Source, Word};
+use crate::effect::{Grade, Source, Word};
 use crate::limits::Cap;
 
 /// Modules of Python that only share their name with another program.
 const SHADOWS: &[&str] = &["build", "calendar", "code", "profile", "site", "test", "time", "trace"];
+
+/// What becomes of an item's text.
+type Change = fn(&str) -> &str;
+
+/// How a mark of parallel's changes an item: `{}`, `{.}`, `{/}`, `{//}`, `{/.}`.
+const MARKS: [(&str, Change); 5] =
+    [("", |text| text), (".", stem), ("/", base), ("//", dir), ("/.", |text| stem(base(text)))];
+
+fn stem(text: &str) -> &str {
+    match text.rsplit_once('.') {
+        Some((stem, end)) if !end.contains('/') => stem,
+        _ => text,
+    }
+}
+
+fn base(text: &str) -> &str {
+    text.rsplit('/').next().unwrap_or_default()
+}
+
+fn dir(text: &str) -> &str {
+    text.rsplit_once('/').map_or(".", |(dir, _)| dir)
+}
+
+/// An item as it stands in the shell text.
+fn quoted(item: &Value, change: Change) -> String {
+    match (item.text(), item.prefix()) {
+        (Some(text), _) if item.is_glob() => change(text).to_string(),
+        (Some(text), _) => format!("'{}'", change(text).replace('\'', "'\\''")),
+        (None, Some(prefix)) => format!("'{}'{BLANK}", prefix.replace('\'', "'\\''")),
+        (None, None) => BLANK.to_string(),
+    }
+}
 
 /// What parallel runs for a row of items: the words are shell text, the items are quoted in it.
 pub fn fill(words: &[Value], items: &[Value]) -> Next {
     let span = words.first().or(items.first()).map_or(0..0, |w| w.span.clone());
     if let ([], [item, ..]) = (words, items) {
         // Without a command the items are commands.
-        return Next::Script { text: item.clone(), rest: Vec::new() };
+        return Next::script(item.clone());
     }
-    let quoted = |item: &Value, change: &dyn Fn(&str) -> String| match (item.text(), item.prefix())
-    {
-        (Some(text), _) if item.is_glob() => change(text),
-        (Some(text), _) => format!("'{}'", change(text).replace('\'', "'\\''")),
-        (None, Some(prefix)) => format!("'{}'{BLANK}", prefix.replace('\'', "'\\''")),
-        (None, None) => BLANK.to_string(),
+    let known: Option<Vec<&str>> = words.iter().map(|word| word.text()).collect();
+    let Some(before) = known.map(|words| words.join(" ")) else {
+        return Next::script(Value::unknown(span));
     };
-    let stem = |t: &str| match t.rsplit_once('.') {
-        Some((stem, end)) if !end.contains('/') => stem.to_string(),
-        _ => t.to_string(),
-    };
-    let base = |t: &str| t.rsplit('/').next().unwrap_or_default().to_string();
-    let dir = |t: &str| t.rsplit_once('/').map_or(".".to_string(), |(d, _)| d.to_string());
-    type Change<'a> = &'a dyn Fn(&str) -> String;
-    let marks: [(&str, Change); 5] = [
-        ("", &|t: &str| t.to_string()),
-        (".", &stem),
-        ("/", &base),
-        ("//", &dir),
-        ("/.", &|t: &str| stem(&base(t))),
-    ];
-    let mut text = String::new();
-    let mut known = true;
-    for word in words {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        match word.text() {
-            Some(word) => text.push_str(word),
-            None => known = false,
-        }
-    }
-    if !known {
-        return Next::Script { text: Value::unknown(span), rest: Vec::new() };
-    }
-    let before = text.clone();
-    for (mark, change) in marks {
-        let all = || items.iter().map(|i| quoted(i, change)).collect::<Vec<_>>().join(" ");
-        if text.contains(&format!("{{{mark}}}")) {
-            text = text.replace(&format!("{{{mark}}}"), &all());
+    let mut text = before.clone();
+    for (mark, change) in MARKS {
+        let token = format!("{{{mark}}}");
+        if text.contains(&token) {
+            let all: Vec<String> = items.iter().map(|item| quoted(item, change)).collect();
+            text = text.replace(&token, &all.join(" "));
         }
         for (n, item) in items.iter().enumerate() {
             let token = format!("{{{}{mark}}}", n + 1);
@@ -67,13 +71,10 @@ pub fn fill(words: &[Value], items: &[Value]) -> Next {
         }
     }
     if before == text {
-        for item in items {
-            text.push(' ');
-            text.push_str(&quoted(item, &|t: &str| t.to_string()));
-        }
+        text.extend(items.iter().map(|item| format!(" {}", quoted(item, |text| text))));
     }
     let text = text.trim_start().replace("{#}", "1").replace("{%}", "1");
-    Next::Script { text: Value::known(text, span), rest: Vec::new() }
+    Next::script(Value::known(text, span))
 }
 
 /// What stands behind the user is the shell's: `su bob -- -lc TEXT`, `runuser bob --command=TEXT`.
@@ -94,13 +95,18 @@ pub fn shell_text(values: &[Value]) -> Option<Value> {
     })
 }
 
+/// Does a list of items begin behind that word of parallel's?
+fn begins_list(value: &Value) -> bool {
+    matches!(value.plain(), Some(":::" | ":::+" | "::::" | "::::+"))
+}
+
 /// parallel: a command for every item of its lists, or for every line of standard input.
-pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut Vec<Next>) {
-    if call.parsed.has(mark::DRY) {
+fn parallel(i: &mut Invocation) {
+    let Invocation { out, call, values, next, .. } = i;
+    if call.dry() {
         return;
     }
-    let mark = |v: &Value| matches!(v.plain(), Some(":::" | ":::+" | "::::" | "::::+"));
-    let end = values.iter().position(mark).unwrap_or(values.len());
+    let end = values.iter().position(begins_list).unwrap_or(values.len());
     let mut words = values[..end].to_vec();
     for option in call.parsed.options.iter().filter(|o| o.name == "-I") {
         if let Some(token) = option.value.as_ref().and_then(Value::plain) {
@@ -108,184 +114,196 @@ pub fn parallel(call: &Call, values: Vec<Value>, out: &mut Emitter, next: &mut V
             words = words.iter().map(|w| w.with(token, &item)).collect();
         }
     }
-    if end == values.len() && call.parsed.option("-a").is_none() {
-        next.push(match words.is_empty() {
+    let lists = &values[end..];
+    if lists.is_empty() && !call.has("-a") {
+        return next.push(match words.is_empty() {
             // Every line is a command.
             true => Next::Stdin { lang: Language::Shell },
             false => Next::Each { words, token: None },
         });
+    }
+    if !Cap::Lists.holds(lists.iter().filter(|v| begins_list(v)).count()) {
         return;
     }
-    // Rows of items: every list multiplies, `:::+` goes along with the one before.
-    let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
-    let mut at = end;
-    if !Cap::Lists.holds(values[end..].iter().filter(|v| mark(v)).count()) {
-        return;
-    }
-    while at < values.len() {
-        let stop = values[at + 1..].iter().position(mark).map_or(values.len(), |n| at + 1 + n);
-        let list = &values[at + 1..stop];
-        let kind = values[at].start();
-        let items: Vec<Value> = if kind.starts_with("::::") {
-            for file in list {
-                out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
-            }
-            vec![Value::unknown(call.span.clone())]
-        } else {
-            list.to_vec()
-        };
-        if kind.ends_with('+') {
-            for (i, row) in rows.iter_mut().enumerate() {
-                row.extend(items.get(i % items.len().max(1)).cloned());
-            }
-        } else {
-            rows = rows
-                .iter()
-                .flat_map(|row| {
-                    items.iter().map(|i| [row.as_slice(), std::slice::from_ref(i)].concat())
-                })
-                .take(Cap::Rows.most() + 1)
-                .collect();
-        }
-        at = stop;
-    }
-    if end == values.len() {
-        rows = vec![vec![Value::unknown(call.span.clone())]];
-    }
+    let rows = match lists.is_empty() {
+        true => vec![vec![Value::unknown(call.span.clone())]],
+        false => rows(out, call, lists),
+    };
     let rows = Cap::Rows.first(&rows);
     next.extend(rows.iter().map(|row| fill(&words, row)));
     next.extend(rows.iter().filter_map(|row| apart(&words, row)));
 }
 
+/// Rows of items: every list multiplies, `:::+` goes along with the one before.
+fn rows(out: &mut Emitter, call: &Call, lists: &[Value]) -> Vec<Vec<Value>> {
+    let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
+    let mut rest = lists;
+    while let Some((kind, behind)) = rest.split_first() {
+        let (list, more) =
+            behind.split_at(behind.iter().position(begins_list).unwrap_or(behind.len()));
+        rest = more;
+        let mut items = list.to_vec();
+        if kind.start().starts_with("::::") {
+            list.iter().for_each(|file| out.operand(Word::Read, file));
+            items = vec![Value::unknown(call.span.clone())];
+        }
+        if kind.start().ends_with('+') {
+            for (at, row) in rows.iter_mut().enumerate() {
+                row.extend(items.get(at % items.len().max(1)).cloned());
+            }
+        } else {
+            let with =
+                |row: &Vec<Value>, item: &Value| [&row[..], std::slice::from_ref(item)].concat();
+            let all = rows.iter().flat_map(|row| items.iter().map(move |item| with(row, item)));
+            rows = all.take(Cap::Rows.most() + 1).collect();
+        }
+    }
+    rows
+}
+
 /// bash, sh, zsh ...: `-c TEXT`, a file, or standard input.
-pub fn shell(out: &mut Emitter, call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
-    if call.parsed.option("-n").is_some() && !call.args.iter().any(|a| a.start().starts_with('+')) {
+pub(super) fn shell(i: &mut Invocation) {
+    let Invocation { out, call, values, next, .. } = i;
+    if call.has("-n") && !call.args.iter().any(|a| a.start().starts_with('+')) {
         // Only the syntax is checked.
-        if !call.parsed.has(mark::SCRIPT)
-            && let Some(file) = values.first()
-        {
-            out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
+        if let Some(file) = values.first().filter(|_| !call.parsed.has(mark::SCRIPT)) {
+            out.operand(Word::Read, file);
         }
         return;
     }
-    let script = call.parsed.has(mark::SCRIPT)
-        || call.parsed.options.iter().any(|o| {
-            o.spec.is_none()
-                && o.name.len() < 8
-                && o.name.starts_with('-')
-                && !o.name.starts_with("--")
-                && o.name.contains('c')
-        });
-    if script {
+    if call.parsed.has(mark::SCRIPT) || call.parsed.options.iter().any(holds_c) {
         if let Some((text, rest)) = values.split_first() {
             next.push(Next::Script { text: text.clone(), rest: rest.to_vec() });
         }
         return;
     }
-    if call.parsed.has(mark::STDIN) || values.is_empty() || values[0].plain() == Some("-") {
-        next.push(Next::Stdin { lang: Language::Shell });
-        return;
-    }
-    next.push(Next::File { file: values[0].clone(), lang: Some(Language::Shell) });
+    next.push(match values.first() {
+        Some(file) if !call.parsed.has(mark::STDIN) && file.plain() != Some("-") => {
+            Next::File { file: file.clone(), lang: Some(Language::Shell) }
+        }
+        _ => Next::Stdin { lang: Language::Shell },
+    });
+}
+
+/// Is it a bundle of letters that nobody knows, with `c` among them?
+fn holds_c(option: &Found) -> bool {
+    let name = option.name.as_str();
+    let bundle = name.len() < 8 && name.starts_with('-') && !name.starts_with("--");
+    option.spec.is_none() && bundle && name.contains('c')
 }
 
 /// python, node, perl ...: inline text was handled as an option; else a file or standard input.
-pub fn interpreter(
-    out: &mut Emitter,
-    call: &Call,
-    program: &Program,
-    values: Vec<Value>,
-    next: &mut Vec<Next>,
-) {
-    let inline = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code));
-    if inline {
+pub(super) fn interpreter(i: &mut Invocation) {
+    let call = i.call;
+    let values = std::mem::take(&mut i.values);
+    if call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Code)) {
         // `perl -pe`, `ruby -ne`: the operands are files.
-        let files =
-            ["-n", "-p"].iter().any(|n| program.name != "node" && call.parsed.option(n).is_some());
-        let kind =
-            if files || call.parsed.has(mark::INPLACE) { Role::Read } else { Role::MaybePath };
-        for value in &values {
-            role(out, call, kind, value, next);
-        }
-        return;
+        let files = i.program.name != "node" && call.has_any(&["-n", "-p"]);
+        let read = files || call.parsed.has(mark::INPLACE);
+        return are(i, if read { Role::Read } else { Role::MaybePath }, &values);
     }
     if call.dry() && values.is_empty() {
         // `node --check FILE` runs nothing.
         return;
     }
     if call.parsed.has(mark::MODULE) {
-        // `python -m http.server`: a module that the tables know.
-        let module = call.parsed.option("-m").and_then(|o| o.value.clone());
-        let known = |name: &str| !SHADOWS.contains(&name) && find(name, &[]).is_some();
-        match &module {
-            None => out.unknown("a module known only at run time", call.span.clone()),
-            Some(module) if module.plain().is_none() => {
-                out.unknown("a module known only at run time", module.span.clone());
-            }
-            Some(module) if module.plain().is_some_and(known) => {
-                let words = std::iter::once(module.clone()).chain(values).collect();
-                return next.push(Next::Words { words, cwd: None, feeds: false });
-            }
-            _ => {}
-        }
-        for value in &values {
-            role(out, call, Role::MaybePath, value, next);
-        }
-        return;
+        return module(i, values);
     }
-    match values.first() {
-        None => next.push(Next::Stdin { lang: program.language() }),
-        Some(v) if v.plain() == Some("-") => next.push(Next::Stdin { lang: program.language() }),
-        Some(file) => {
-            next.push(Next::File { file: file.clone(), lang: program.lang });
-            // `python manage.py flush`, `php artisan db:wipe`: scripts that the tables know.
-            if file.plain().is_some_and(|f| {
-                matches!(split(f).1, "manage.py" | "artisan" | "rails" | "rake" | "console")
-            }) {
-                return next.push(Next::Words { words: values, cwd: None, feeds: false });
-            }
-            for value in &values[1..] {
-                role(out, call, Role::MaybePath, value, next);
-            }
+    let Some(file) = values.first().filter(|file| file.plain() != Some("-")) else {
+        return i.reads_program();
+    };
+    i.next.push(Next::File { file: file.clone(), lang: i.program.lang });
+    // `python manage.py flush`, `php artisan db:wipe`: scripts that the tables know.
+    const SCRIPTS: &[&str] = &["manage.py", "artisan", "rails", "rake", "console"];
+    if file.plain().is_some_and(|file| SCRIPTS.contains(&split(file).1)) {
+        return i.next.push(Next::words(values));
+    }
+    are(i, Role::MaybePath, &values[1..]);
+}
+
+/// Each of the operands has that role.
+fn are(i: &mut Invocation, kind: Role, values: &[Value]) {
+    values.iter().for_each(|value| role(i.out, i.call, kind, value, i.next));
+}
+
+/// `python -m http.server`: a module that the tables know.
+fn module(i: &mut Invocation, values: Vec<Value>) {
+    let known = |name: &str| !SHADOWS.contains(&name) && find(name, &[]).is_some();
+    let module = i.call.value("-m");
+    match module.map(|module| (module, module.plain())) {
+        Some((module, Some(name))) if known(name) => {
+            let words = std::iter::once(module.clone()).chain(values).collect();
+            return i.next.push(Next::words(words));
+        }
+        Some((_, Some(_))) => {}
+        _ => {
+            let span = module.map_or(&i.call.span, |module| &module.span);
+            i.out.unknown("a module known only at run time", span.clone());
         }
     }
+    are(i, Role::MaybePath, &values);
 }
 
 /// xargs: a command whose last operands, or those that a token stands for, come from standard input.
-pub fn xargs(call: &Call, values: Vec<Value>, next: &mut Vec<Next>) {
-    if values.is_empty() {
+pub(super) fn xargs(i: &mut Invocation) {
+    if i.call.name == "parallel" {
+        return parallel(i);
+    }
+    let call = i.call;
+    let mut words = std::mem::take(&mut i.values);
+    if words.is_empty() {
         return;
     }
-    let token = ["-I", "-i", "--replace", "-J"]
-        .iter()
-        .find_map(|n| call.parsed.option(n))
-        .map(|o| o.value.as_ref().and_then(|v| v.plain()).unwrap_or("{}").to_string())
+    let token = ["-I", "-i", "--replace", "-J"].iter().find_map(|n| call.parsed.option(n));
+    let token = token
+        .map(|o| o.value.as_ref().and_then(Value::plain).unwrap_or("{}").to_string())
         .filter(|t| !t.is_empty());
-    if call.parsed.option("-a").is_some() {
+    if call.has("-a") {
         // The items stand in a file, not on standard input.
         let item = Value::unknown(call.span.clone());
-        let mut words = values;
         match &token {
             Some(token) => words = words.iter().map(|w| w.with(token, &item)).collect(),
             None => words.push(item),
         }
-        next.push(Next::Words { words, cwd: None, feeds: false });
-        return;
+        return i.next.push(Next::words(words));
     }
-    next.push(match token {
-        Some(_) => Next::Each { words: values, token },
-        None => Next::Words { words: values, cwd: None, feeds: true },
+    i.next.push(match token {
+        Some(_) => Next::Each { words, token },
+        None => Next::Words { words, cwd: None, feeds: true },
     });
 }
 
 /// env and sudo: assignments, then a command.
-pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emitter) {
-    let mut values = values;
-    if call.name == "env" && values.first().and_then(Value::plain) == Some("-") {
+pub(super) fn env(i: &mut Invocation) {
+    let call = i.call;
+    if call.name == "env" && i.values.first().and_then(Value::plain) == Some("-") {
         // The old spelling of -i.
-        values.remove(0);
+        i.values.remove(0);
     }
-    // `env $(cat .env | xargs) npm start`: a file's settings, as much as `source .env`.
+    sourced(i.out, &mut i.values);
+    for option in &call.parsed.options {
+        if option.spec.is_some_and(|s| s.marks & mark::SPLITS != 0)
+            && let Some(value) = &option.value
+            && splits(i, value)
+        {
+            return;
+        }
+    }
+    let shell = call.name == "sudo" && call.has_any(&["-s", "-i"]);
+    if i.values.is_empty() && shell {
+        i.next.push(Next::Stdin { lang: Language::Shell });
+    }
+    if !i.values.is_empty() {
+        i.next.push(Next::Words {
+            words: std::mem::take(&mut i.values),
+            cwd: i.out.cwd.clone().map(|c| Value::known(c, 0..0)),
+            feeds: false,
+        });
+    }
+}
+
+/// `env $(cat .env | xargs) npm start`: a file's settings, as much as `source .env`.
+fn sourced(out: &mut Emitter, values: &mut Vec<Value>) {
     let settings =
         |v: &Value| v.text().is_none() && matches!(v.by(), Printer::File | Printer::Settings);
     while values.len() > 1 && settings(&values[0]) && values[1..].iter().any(|v| v.text().is_some())
@@ -299,44 +317,26 @@ pub fn env(call: &Call, values: Vec<Value>, next: &mut Vec<Next>, out: &mut Emit
         }
         out.push(Word::Code, Grade::Certain, Source::Program, value.span);
     }
-    for option in &call.parsed.options {
-        if option.spec.is_some_and(|s| s.marks & mark::SPLITS != 0)
-            && let Some(value) = &option.value
-        {
-            match value.plain() {
-                Some(text)
-                    if text.contains(['\\', '$', '"', '\''])
-                        && !text.contains([';', '|', '&', '<', '>', '(', '`']) =>
-                {
-                    // Its quotes are a shell's.
-                    values.insert(0, value.clone());
-                    next.push(joined(&values));
-                    return;
-                }
-                Some(text) => {
-                    let mut words: Vec<Value> = text
-                        .split_whitespace()
-                        .map(|w| Value::known(w.trim_matches(['"', '\'']), value.span.clone()))
-                        .collect();
-                    if text.contains(['\\', '$', '"', '\'']) {
-                        out.unknown("env -S with quoting", value.span.clone());
-                    }
-                    words.append(&mut values);
-                    values = words;
-                }
-                None => out.unknown("env -S with text known only at run time", value.span.clone()),
-            }
-        }
+}
+
+/// `env -S TEXT`: its words stand in front of the others; true = a shell reads them all.
+fn splits(i: &mut Invocation, value: &Value) -> bool {
+    let span = &value.span;
+    let Some(text) = value.plain() else {
+        i.out.unknown("env -S with text known only at run time", span.clone());
+        return false;
+    };
+    let quotes = text.contains(['\\', '$', '"', '\'']);
+    if quotes && !text.contains([';', '|', '&', '<', '>', '(', '`']) {
+        // Its quotes are a shell's.
+        i.values.insert(0, value.clone());
+        i.next.push(joined(&i.values));
+        return true;
     }
-    let shell = call.name == "sudo" && ["-s", "-i"].iter().any(|n| call.parsed.option(n).is_some());
-    if values.is_empty() && shell {
-        next.push(Next::Stdin { lang: Language::Shell });
+    if quotes {
+        i.out.unknown("env -S with quoting", span.clone());
     }
-    if !values.is_empty() {
-        next.push(Next::Words {
-            words: values,
-            cwd: out.cwd.clone().map(|c| Value::known(c, 0..0)),
-            feeds: false,
-        });
-    }
+    let words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+    i.values.splice(0..0, words.map(|word| Value::known(word, span.clone())));
+    false
 }

@@ -51,7 +51,7 @@ impl Scan<'_, '_> {
             }
             if let Some(file) = value.text().and_then(|t| t.strip_prefix("file://")) {
                 let value = Value::known(file, self.span.clone());
-                self.out.path(Word::Read, &value, Extent::Exact, Grade::Certain, Source::Code);
+                self.out.code_path(Word::Read, &value);
             } else {
                 self.out.contact(&value, send, Source::Code);
             }
@@ -84,7 +84,7 @@ impl Scan<'_, '_> {
                 let words = vec![sh("sh"), sh("-c"), value];
                 self.next.push(Next::Words { words, cwd, feeds: false });
             } else {
-                self.next.push(Next::Script { text: value, rest: Vec::new() });
+                self.next.push(Next::script(value));
             }
         }
     }
@@ -182,10 +182,7 @@ impl Scan<'_, '_> {
                 {
                     let text =
                         format!("{} <<'__HOOKCTL__'\n{input}\n__HOOKCTL__\n", words.join(" "));
-                    self.next.push(Next::Script {
-                        text: Value::known(text, self.span.clone()),
-                        rest: Vec::new(),
-                    });
+                    self.next.push(Next::script(Value::known(text, self.span.clone())));
                     return;
                 }
                 _ => self.hide("an interpreter that is fed by the program"),

@@ -2,77 +2,111 @@
 
 use super::*;
 
+/// What a sigil before a name comes to.
+enum Sigil {
+    /// It is part of the name.
+    Named,
+    /// There is none: the name begins here, if one does.
+    None,
+    /// It is read.
+    Read,
+    /// It is an operator.
+    Operator,
+}
+
 impl<'a> Lexer<'a> {
     pub(super) fn name(&mut self, byte: u8) -> bool {
-        let lang = self.lang;
         let from = self.at;
-        let sigil = match (lang, byte) {
-            (Lang::Perl, b'$' | b'@' | b'%' | b'&') => {
-                let next = self.peek(1);
-                let name = word(next)
-                    || next == b':' && self.peek(2) == b':'
-                    || byte == b'$'
-                        && matches!(
-                            next,
-                            b'$' | b'!' | b'&' | b'@' | b'/' | b',' | b'0' | b'.' | b';' | b'\\'
-                        );
-                if byte == b'%' && self.after_value() || !name {
-                    if byte != b'&'
-                        && matches!(next, b'{' | b'$')
-                        && !(byte == b'%' && self.after_value())
-                    {
-                        // `@{...}`, `@$x`, `$$x`: the sigil says nothing.
-                        self.at += 1;
-                        return true;
-                    }
-                    if byte == b'$' && next == b'#' {
-                        self.at += 2;
-                        return true;
-                    }
-                    return false;
-                }
-                if byte == b'&' {
-                    if self.after_value() || self.peek(1) == b'&' {
-                        return false;
-                    }
-                    self.at += 1;
-                    return true;
-                }
-                if !word(next) && next != b':' {
-                    self.at += 2;
-                    self.push(Kind::Name, &self.source[from..self.at]);
-                    return true;
-                }
-                true
-            }
-            (Lang::Php, b'$') => {
-                if self.peek(1) == b'$' || self.peek(1) == b'{' {
-                    // A variable named by a variable.
-                    self.at += 1;
-                    self.push(Kind::Lost, "$$");
-                    return true;
-                }
-                true
-            }
-            (Lang::Ruby, b'$' | b'@') => true,
-            (Lang::Js, b'$' | b'#') => true,
-            (Lang::R, b'.') => word(self.peek(1)),
-            _ => false,
+        let named = match self.sigil(byte) {
+            Sigil::Read => return true,
+            Sigil::Operator => return false,
+            Sigil::Named => true,
+            Sigil::None => word(byte) && !byte.is_ascii_digit(),
         };
-        if !sigil && (!word(byte) || byte.is_ascii_digit()) {
+        if !named {
             return false;
         }
         self.at += 1;
+        self.letters();
+        let Some(name) = self.source.get(from..self.at) else {
+            self.bad();
+            return true;
+        };
+        if !self.begins_literal(name) {
+            self.push(Kind::Name, name);
+        }
+        true
+    }
+
+    /// A sign before a name.
+    fn sigil(&mut self, byte: u8) -> Sigil {
+        match (self.lang, byte) {
+            (Lang::Perl, b'$' | b'@' | b'%' | b'&') => self.perl_sigil(byte),
+            (Lang::Php, b'$') if matches!(self.peek(1), b'$' | b'{') => {
+                // A variable named by a variable.
+                self.at += 1;
+                self.push(Kind::Lost, "$$");
+                Sigil::Read
+            }
+            (Lang::Php, b'$') | (Lang::Ruby, b'$' | b'@') | (Lang::Js, b'$' | b'#') => Sigil::Named,
+            (Lang::R, b'.') if word(self.peek(1)) => Sigil::Named,
+            _ => Sigil::None,
+        }
+    }
+
+    /// `$x`, `@x`, `%x`, `&x`, `$!`
+    fn perl_sigil(&mut self, byte: u8) -> Sigil {
+        let next = self.peek(1);
+        let special = byte == b'$' && b"$!&@/,0.;\\".contains(&next);
+        let name = word(next) || next == b':' && self.peek(2) == b':' || special;
+        let hash = byte == b'%' && self.after_value();
+        if hash || !name {
+            return self.bare_sigil(byte, next, hash);
+        }
+        if byte == b'&' {
+            if self.after_value() || next == b'&' {
+                return Sigil::Operator;
+            }
+            self.at += 1;
+            return Sigil::Read;
+        }
+        if !word(next) && next != b':' {
+            let from = self.at;
+            self.at += 2;
+            self.push(Kind::Name, &self.source[from..self.at]);
+            return Sigil::Read;
+        }
+        Sigil::Named
+    }
+
+    /// One that no name follows: `@{...}`, `@$x`, `$$x` say nothing, `$#x` is a number.
+    fn bare_sigil(&mut self, byte: u8, next: u8, hash: bool) -> Sigil {
+        if byte != b'&' && matches!(next, b'{' | b'$') && !hash {
+            self.at += 1;
+            return Sigil::Read;
+        }
+        if byte == b'$' && next == b'#' {
+            self.at += 2;
+            return Sigil::Read;
+        }
+        Sigil::Operator
+    }
+
+    /// The rest of a name.
+    fn letters(&mut self) {
+        let lang = self.lang;
         if lang == Lang::Ruby && self.peek(0) == b'@' {
             self.at += 1;
         }
         loop {
             let next = self.peek(0);
-            let more = word(next)
-                || lang == Lang::Js && next == b'$'
-                || lang == Lang::R && next == b'.'
-                || lang == Lang::Perl && next == b':' && self.peek(1) == b':' && word(self.peek(2));
-            if !more {
+            let part = match lang {
+                Lang::Js => next == b'$',
+                Lang::R => next == b'.',
+                Lang::Perl => next == b':' && self.peek(1) == b':' && word(self.peek(2)),
+                _ => false,
+            };
+            if !part && !word(next) {
                 break;
             }
             self.at += if next == b':' { 2 } else { 1 };
@@ -80,48 +114,49 @@ impl<'a> Lexer<'a> {
         if lang == Lang::Ruby && matches!(self.peek(0), b'?' | b'!') && self.peek(1) != b'=' {
             self.at += 1;
         }
-        let Some(name) = self.source.get(from..self.at) else {
-            self.bad();
-            return true;
-        };
-        let member = self.out.last().is_some_and(|t| t.kind == Kind::Op && t.text == ".");
+    }
+
+    /// Does the name stand before a literal, or end the program? Then that is read.
+    fn begins_literal(&mut self, name: &str) -> bool {
+        const QUOTES: &[&str] = &["q", "qq", "qw", "qx", "m", "qr", "s", "tr", "y"];
         let next = self.peek(0);
-        match lang {
-            Lang::Python if name.len() <= 3 && matches!(next, b'\'' | b'"') => {
-                let lower = name.to_ascii_lowercase();
-                if lower.bytes().all(|b| b"rbfut".contains(&b)) {
-                    self.at += 1;
-                    let style = if lower.contains('r') { Style::Raw } else { Style::Plain };
-                    self.python_text(next, style, lower.contains(['f', 't']));
-                    return true;
-                }
-            }
-            Lang::R
-                if matches!(name, "r" | "R")
-                    && matches!(next, b'"' | b'\'')
-                    && self.peek(1) == b'(' =>
-            {
-                self.at += 2;
-                let from = self.at;
-                self.skip_past(if next == b'"' { ")\"" } else { ")'" });
-                let to = self.at.saturating_sub(2).max(from);
-                self.push(Kind::Text, self.source.get(from..to).unwrap_or_default());
-                return true;
+        let quote = matches!(next, b'\'' | b'"');
+        match self.lang {
+            Lang::Python if name.len() <= 3 && quote => self.python_prefix(name, next),
+            Lang::R if matches!(name, "r" | "R") && quote && self.peek(1) == b'(' => {
+                self.r_raw(next);
+                true
             }
             Lang::Perl if matches!(name, "__END__" | "__DATA__") => {
                 self.at = self.end;
-                return true;
+                true
             }
-            Lang::Perl
-                if !member
-                    && matches!(name, "q" | "qq" | "qw" | "qx" | "m" | "qr" | "s" | "tr" | "y")
-                    && self.perl_quote(name) =>
-            {
-                return true;
+            Lang::Perl if QUOTES.contains(&name) => {
+                let member = self.out.last().is_some_and(|t| t.kind == Kind::Op && t.text == ".");
+                !member && self.perl_quote(name)
             }
-            _ => {}
+            _ => false,
         }
-        self.push(Kind::Name, name);
+    }
+
+    /// `rb'...'`
+    fn python_prefix(&mut self, name: &str, quote: u8) -> bool {
+        let lower = name.to_ascii_lowercase();
+        if !lower.bytes().all(|b| b"rbfut".contains(&b)) {
+            return false;
+        }
+        self.at += 1;
+        let style = if lower.contains('r') { Style::Raw } else { Style::Plain };
+        self.python_text(quote, style, lower.contains(['f', 't']));
         true
+    }
+
+    /// `r"(...)"`
+    fn r_raw(&mut self, quote: u8) {
+        self.at += 2;
+        let from = self.at;
+        self.skip_past(if quote == b'"' { ")\"" } else { ")'" });
+        let to = self.at.saturating_sub(2).max(from);
+        self.push(Kind::Text, self.source.get(from..to).unwrap_or_default());
     }
 }

@@ -26,11 +26,6 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// Was the bracket that just closed preceded by a comma?
-pub(super) fn trailing(c: &Cursor) -> bool {
-    c.at >= 2 && c.tokens.get(c.at - 2).is_some_and(|t| t.kind == Kind::Op && t.text == ",")
-}
-
 /// Goes behind the bracket that is open.
 pub(super) fn skip(c: &mut Cursor) {
     let mut depth = 1;

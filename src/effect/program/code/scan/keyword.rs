@@ -1,6 +1,41 @@
 //! Keywords, definitions and imports.
 
 use super::*;
+use crate::effect::names::scan::{BEFORE, BRANCHES};
+
+/// Goes behind a declaration that only says what the names of others are.
+fn used(c: &mut Cursor) {
+    while c.peek(0).is_some_and(|t| t.kind != Kind::End) {
+        if c.is(0, Kind::Open, "{") || c.is(0, Kind::Name, "lib") {
+            break;
+        }
+        c.at += 1;
+    }
+}
+
+/// Does the keyword part two values, of which the first says nothing of the second?
+fn parts(lang: Lang, text: &str) -> bool {
+    use Lang::{Js, Lua, Perl, Php, Python, R, Ruby};
+    match text {
+        "and" => matches!(lang, Python | Ruby | Perl | Lua | Php),
+        "else" => matches!(lang, Python | Ruby | Lua | Js | Php | R),
+        "in" | "is" | "not" => lang == Python,
+        "instanceof" => lang == Js,
+        _ => false,
+    }
+}
+
+/// Does the keyword stand before a value that it says nothing of?
+fn stands_before(lang: Lang, text: &str) -> bool {
+    let own: &[&str] = match lang {
+        Lang::Js => &["const", "let", "var", "typeof", "void", "delete", "await"],
+        Lang::Python => &["await", "assert", "del", "pass", "global", "with", "except", "nonlocal"],
+        Lang::Ruby => &["module", "when"],
+        Lang::Php => &["global", "const"],
+        _ => &[],
+    };
+    BEFORE.contains(&text) || own.contains(&text)
+}
 
 impl Scan<'_, '_> {
     pub(super) fn primary_or_none(&mut self, c: &mut Cursor, params: &Val) -> (Val, Target) {
@@ -30,20 +65,13 @@ impl Scan<'_, '_> {
             return false;
         }
         match (lang, text) {
-            (Python, "import") | (Python, "from") if line.cur.is_none() && line.op.is_none() => {
+            (Python, "import" | "from") if line.cur.is_none() && line.op.is_none() => {
                 self.python_import(c)
             }
             (Js, "import") if !c.is(1, Kind::Open, "(") && !c.is(1, Kind::Op, ".") => {
                 self.js_import(c)
             }
-            (Perl, "use" | "no" | "package") | (Php, "use" | "namespace") => {
-                while c.peek(0).is_some_and(|t| t.kind != Kind::End) {
-                    if c.is(0, Kind::Open, "{") || c.is(0, Kind::Name, "lib") {
-                        break;
-                    }
-                    c.at += 1;
-                }
-            }
+            (Perl, "use" | "no" | "package") | (Php, "use" | "namespace") => used(c),
             (_, "def" | "function" | "sub" | "fn" | "func")
                 if lang != R || c.is(1, Kind::Open, "(") =>
             {
@@ -57,105 +85,22 @@ impl Scan<'_, '_> {
                 c.at += usize::from(!self.class.is_empty());
                 line.drop();
             }
-            (Python, "lambda") => {
-                c.at += 1;
-                while c.peek(0).is_some_and(|t| t.kind != Kind::End) && !c.op(":") {
-                    if c.peek(0).is_some_and(|t| matches!(t.kind, Kind::Open | Kind::Close)) {
-                        break;
-                    }
-                    let name = c.word(0).to_string();
-                    if !name.is_empty() && !c.is(1, Kind::Op, ".") {
-                        self.bind(&name, params.clone(), false);
-                    }
-                    c.at += 1;
-                }
-                if c.op(":") {
-                    c.at += 1;
-                }
-                line.drop();
-            }
-            (Python | Ruby | Lua | R, "for") => {
-                self.looped(c, line);
-                let val = line.value();
-                if let Some(val) = val {
-                    args.push(Arg { key: line.key.take(), val, block: false });
-                }
-                c.at += 1;
-                let mut names = Vec::new();
-                while !matches!(c.word(0), "in" | "")
-                    || c.op(",")
-                    || c.is(0, Kind::Open, "(")
-                    || c.is(0, Kind::Close, ")")
-                {
-                    if !c.word(0).is_empty() {
-                        names.push(Target::Name(c.word(0).to_string()));
-                    }
-                    c.at += 1;
-                }
-                if c.word(0) == "in" {
-                    c.at += 1;
-                    line.loops = names;
-                }
-                line.guarded = true;
-            }
-            (Perl, "for" | "foreach") => {
-                // The statement before it is complete; `$_` or the named variable runs over what follows.
-                line.drop();
-                c.at += 1;
-                while matches!(c.word(0), "my" | "our") {
-                    c.at += 1;
-                }
-                let mut name = "$_".to_string();
-                if c.word(0).starts_with('$') && c.is(1, Kind::Open, "(") {
-                    name = c.word(0).to_string();
-                    c.at += 1;
-                }
-                line.loops = vec![Target::Name(name)];
-                line.guarded = true;
-                if c.is(0, Kind::Open, "(") {
-                    let (val, _) = self.primary(c, &Val::Unknown);
-                    line.cur = Some(val);
-                    self.looped(c, line);
-                }
-            }
-            (Js, "of") | (Js, "in") if line.cur.is_some() => {
+            (Python, "lambda") => self.lambda(c, line, params),
+            (Python | Ruby | Lua | R, "for") => self.for_in(c, line, args),
+            (Perl, "for" | "foreach") => self.perl_for(c, line),
+            (Js, "of" | "in") if line.cur.is_some() => {
                 c.at += 1;
                 line.loops = vec![std::mem::replace(&mut line.last, Target::None)];
                 line.drop();
             }
-            (Php, "as") => {
-                c.at += 1;
-                let val = line.value().unwrap_or(Val::Unknown).element();
-                while c.peek(0).is_some_and(|t| t.kind == Kind::Name || t.kind == Kind::Op) {
-                    let name = c.word(0).to_string();
-                    if name.starts_with('$') {
-                        self.bind(&name, val.clone(), false);
-                    }
-                    c.at += 1;
-                }
-            }
-            (Python, "as") => {
-                c.at += 1;
-                let val = line.cur.take().unwrap_or(Val::Unknown);
-                let name = c.word(0).to_string();
-                if !name.is_empty() {
-                    c.at += 1;
-                    self.bind(&name, val, false);
-                }
-            }
+            (Php | Python, "as") => self.named_as(c, line),
             (Python, "if") if line.cur.is_some() => {
                 c.at += 1;
                 self.looped(c, line);
-                let left = line.cur.take();
-                line.alts.extend(left);
+                line.or();
                 line.op = None;
             }
-            (Perl | Ruby, "if" | "unless" | "while" | "until")
-            | (
-                _,
-                "if" | "while" | "elif" | "elsif" | "unless" | "until" | "switch" | "case"
-                | "catch",
-            ) => {
+            _ if BRANCHES.contains(&text) => {
                 c.at += 1;
                 self.looped(c, line);
                 line.drop();
@@ -163,19 +108,10 @@ impl Scan<'_, '_> {
             }
             (Python | Ruby | Perl | Lua | Php, "or" | "xor") => {
                 c.at += 1;
-                let left = line.cur.take();
-                line.alts.extend(left);
+                line.or();
                 line.op = None;
             }
-            (Python | Ruby | Perl | Lua | Php, "and") => {
-                c.at += 1;
-                line.drop();
-            }
-            (Python | Ruby | Lua | Js | Php | R, "else") => {
-                c.at += 1;
-                line.drop();
-            }
-            (Ruby, "do") | (Ruby, "then") | (Lua, "do") | (Lua, "then") => {
+            (Ruby | Lua, "do" | "then") => {
                 c.at += 1;
                 self.looped(c, line);
                 line.drop();
@@ -190,24 +126,10 @@ impl Scan<'_, '_> {
                 self.comma(c, line, args, Stop::All);
                 self.statement(c, line);
             }
-            (Python, "in" | "is" | "not") | (Js, "instanceof") => {
-                c.at += 1;
-                line.drop();
-            }
-            (
-                _,
-                "return" | "yield" | "my" | "our" | "local" | "state" | "not" | "new" | "async"
-                | "throw" | "raise" | "try" | "finally" | "next" | "last" | "static" | "public"
-                | "private" | "export" | "default",
-            )
-            | (Js, "const" | "let" | "var" | "typeof" | "void" | "delete" | "await")
-            | (
-                Python,
-                "await" | "assert" | "del" | "pass" | "global" | "with" | "except" | "nonlocal",
-            )
-            | (Ruby, "module" | "when")
-            | (Php, "global" | "const")
-                if !c.is(1, Kind::Op, "=") && !c.is(1, Kind::Op, ".") =>
+            _ if parts(lang, text)
+                || stands_before(lang, text)
+                    && !c.is(1, Kind::Op, "=")
+                    && !c.is(1, Kind::Op, ".") =>
             {
                 c.at += 1;
                 line.drop();
@@ -215,6 +137,87 @@ impl Scan<'_, '_> {
             _ => return false,
         }
         true
+    }
+
+    /// `lambda a, b:`
+    fn lambda(&mut self, c: &mut Cursor, line: &mut Line, params: &Val) {
+        let inside = |token: &Token| !matches!(token.kind, Kind::End | Kind::Open | Kind::Close);
+        c.at += 1;
+        while c.peek(0).is_some_and(inside) && !c.op(":") {
+            let name = c.word(0).to_string();
+            if !name.is_empty() && !c.is(1, Kind::Op, ".") {
+                self.bind(&name, params.clone(), false);
+            }
+            c.at += 1;
+        }
+        c.at += usize::from(c.op(":"));
+        line.drop();
+    }
+
+    /// `for a, (b, c) in`
+    fn for_in(&mut self, c: &mut Cursor, line: &mut Line, args: &mut Vec<Arg>) {
+        self.looped(c, line);
+        if let Some(val) = line.value() {
+            args.push(Arg { key: line.key.take(), val, block: false });
+        }
+        c.at += 1;
+        let mut names = Vec::new();
+        let between =
+            |c: &Cursor| c.op(",") || c.is(0, Kind::Open, "(") || c.is(0, Kind::Close, ")");
+        while !matches!(c.word(0), "in" | "") || between(c) {
+            if !c.word(0).is_empty() {
+                names.push(Target::Name(c.word(0).to_string()));
+            }
+            c.at += 1;
+        }
+        if c.word(0) == "in" {
+            c.at += 1;
+            line.loops = names;
+        }
+        line.guarded = true;
+    }
+
+    /// The statement before it is complete; `$_` or the named variable runs over what follows.
+    fn perl_for(&mut self, c: &mut Cursor, line: &mut Line) {
+        line.drop();
+        c.at += 1;
+        while matches!(c.word(0), "my" | "our") {
+            c.at += 1;
+        }
+        let mut name = "$_".to_string();
+        if c.word(0).starts_with('$') && c.is(1, Kind::Open, "(") {
+            name = c.word(0).to_string();
+            c.at += 1;
+        }
+        line.loops = vec![Target::Name(name)];
+        line.guarded = true;
+        if c.is(0, Kind::Open, "(") {
+            let (val, _) = self.primary(c, &Val::Unknown);
+            line.cur = Some(val);
+            self.looped(c, line);
+        }
+    }
+
+    /// `foreach ($x as $k => $v)`, `with x as y`
+    fn named_as(&mut self, c: &mut Cursor, line: &mut Line) {
+        c.at += 1;
+        if self.lang == Lang::Python {
+            let val = line.cur.take().unwrap_or(Val::Unknown);
+            let name = c.word(0).to_string();
+            if !name.is_empty() {
+                c.at += 1;
+                self.bind(&name, val, false);
+            }
+            return;
+        }
+        let val = line.value().unwrap_or(Val::Unknown).element();
+        while c.peek(0).is_some_and(|t| matches!(t.kind, Kind::Name | Kind::Op)) {
+            let name = c.word(0).to_string();
+            if name.starts_with('$') {
+                self.bind(&name, val.clone(), false);
+            }
+            c.at += 1;
+        }
     }
 
     /// `|a, (b, c)|` of a block.

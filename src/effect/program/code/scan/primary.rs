@@ -1,172 +1,230 @@
 //! Values: literals, names, calls, what is in brackets.
 
 use super::*;
+use crate::effect::names::scan::EACH;
 use crate::limits;
+
+/// A value while what is called on it is read.
+struct Chain {
+    val: Val,
+    target: Target,
+    /// It ends in a name that is not called yet.
+    named: bool,
+    called: bool,
+}
+
+impl Chain {
+    /// It was called, and came to that.
+    fn returned(&mut self, val: Val) {
+        *self = Chain { val, target: Target::None, named: false, called: true };
+    }
+
+    /// What an assignment to a part of that name would write to.
+    fn part(&self, key: &str) -> Target {
+        match &self.target {
+            Target::Name(name) if !self.called && name.len() + key.len() < limits::NAME => {
+                Target::Name(format!("{name}.{key}"))
+            }
+            _ => Target::None,
+        }
+    }
+}
 
 impl Scan<'_, '_> {
     /// A value with everything that is called on it.
     pub(super) fn primary(&mut self, c: &mut Cursor, params: &Val) -> (Val, Target) {
         let Some(token) = c.peek(0) else { return (Val::Unknown, Target::None) };
+        let mut chain = self.first(c, token, params);
+        // What is called on it goes on for as long as it does.
+        while let Some(token) = c.peek(0) {
+            if !self.follow(c, token, &mut chain) {
+                break;
+            }
+        }
+        if chain.named && !chain.called {
+            chain.val = self.bare(chain.val);
+        }
+        (chain.val, chain.target)
+    }
+
+    /// The value that a token begins.
+    fn first(&mut self, c: &mut Cursor, token: &Token, params: &Val) -> Chain {
         let from = c.at;
-        let mut target = Target::None;
-        let mut named = false;
         c.at += 1;
-        let mut val = match token.kind {
+        let mut target = Target::None;
+        let val = match token.kind {
             Kind::Text => Val::text(&token.text),
             Kind::Number => Val::Scalar,
             Kind::Lost if token.text == "/" => Val::Scalar,
             Kind::Open => {
                 let open = token.text.as_bytes().first().copied().unwrap_or(b'(');
-                let comma = open == b'(';
                 let args = self.group(c, Stop::Bracket(open), params);
                 target = Target::Group(from, c.at.saturating_sub(1));
-                self.collected(open, args, comma && trailing(c))
+                self.collected(open, args)
             }
             Kind::Name => {
-                named = true;
                 target = Target::Name(token.text.to_string());
                 self.resolve(&token.text)
             }
             _ => Val::Unknown,
         };
-        let mut called = false;
-        // What is called on it goes on for as long as it does.
-        while let Some(token) = c.peek(0) {
-            match (token.kind, token.text.as_ref()) {
-                (Kind::End, "\n") => {
-                    // A chain that goes on in the next line.
-                    let mut n = 1;
-                    while c.is(n, Kind::End, "\n") {
-                        n += 1;
-                    }
-                    let chains =
-                        !matches!(self.lang, Lang::Python) && c.is(n, Kind::Op, ".") && n < 8;
-                    if !chains {
-                        break;
-                    }
-                    c.at += n;
-                }
-                (Kind::Op, ".") => {
-                    let member = match c.peek(1) {
-                        Some(next) if next.kind == Kind::Name => next,
-                        Some(next) if next.kind == Kind::Open => {
-                            c.at += 1;
-                            continue;
-                        }
-                        _ => break,
-                    };
-                    c.at += 2;
-                    target = match target {
-                        Target::Name(name) if !called && name.len() < limits::NAME => {
-                            Target::Name(format!("{name}.{}", member.text))
-                        }
-                        _ => Target::None,
-                    };
-                    val = self.member(val, &member.text);
-                    named = true;
-                    called = false;
-                }
-                (Kind::Open, "(")
-                    if !token.space || !matches!(self.lang, Lang::Ruby | Lang::Perl) || named =>
-                {
-                    if !named
-                        && !called
-                        && matches!(self.lang, Lang::Ruby | Lang::Perl | Lang::Php)
-                        && !matches!(val, Val::Name(_) | Val::Member(_) | Val::Text(_))
-                    {
-                        break;
-                    }
-                    c.at += 1;
-                    let given = self.given(&val);
-                    let args = self.group(c, Stop::Bracket(b'('), &given);
-                    val = self.call(val, args);
-                    target = Target::None;
-                    called = true;
-                    named = false;
-                    val = self.trailing_block(c, val, &given);
-                }
-                (Kind::Open, "[")
-                    if !(token.space
-                        && matches!(self.lang, Lang::Ruby | Lang::Perl | Lang::Js)) =>
-                {
-                    c.at += 1;
-                    let args = self.group(c, Stop::Bracket(b'['), &Val::Unknown);
-                    target = match (&target, args.first().map(|a| &a.val)) {
-                        (Target::Name(name), Some(Val::Text(key)))
-                            if !called && name.len() + key.len() < limits::NAME =>
-                        {
-                            Target::Name(format!("{name}.{key}"))
-                        }
-                        _ => Target::None,
-                    };
-                    val = self.index(val, args);
-                }
-                (Kind::Open, "{") if self.lang == Lang::Perl && !token.space && named => {
-                    c.at += 1;
-                    let key = c.word(0).to_string();
-                    let bare = c.is(1, Kind::Close, "}").then_some(key);
-                    let mut args = self.group(c, Stop::Bracket(b'{'), &Val::Unknown);
-                    if let Some(key) = bare {
-                        args = vec![Arg { key: None, val: Val::text(&key), block: false }];
-                    }
-                    val = self.index(val, args);
-                    target = Target::None;
-                }
-                (Kind::Open, "{") if self.lang == Lang::Ruby && (named || called) => {
-                    let given = self.given(&val);
-                    if named && !called {
-                        val = self.call(val, Vec::new());
-                        called = true;
-                        named = false;
-                    }
-                    c.at += 1;
-                    self.group(c, Stop::Bracket(b'{'), &given);
-                    target = Target::None;
-                }
-                (Kind::Name, "do") if self.lang == Lang::Ruby && (named || called) => {
-                    let given = self.given(&val);
-                    if named && !called {
-                        val = self.call(val, Vec::new());
-                    }
-                    c.at += 1;
-                    if c.op("|") {
-                        self.block_params(c, &given);
-                    }
-                    target = Target::None;
-                    break;
-                }
-                (Kind::Text, _) if self.lang == Lang::Lua && named => {
-                    c.at += 1;
-                    let arg = Arg { key: None, val: Val::text(&token.text), block: false };
-                    val = self.call(val, vec![arg]);
-                    called = true;
-                    named = false;
-                }
-                (Kind::Text | Kind::Open, _)
-                    if self.lang == Lang::Js
-                        && named
-                        && matches!(val, Val::Name(_))
-                        && token.kind == Kind::Text =>
-                {
-                    // A tagged template.
-                    break;
-                }
-                _ if named && !called && self.words_call(c, token, &val) => {
-                    let given = self.given(&val);
-                    let args = self.group(c, Stop::Line, &given);
-                    val = self.call(val, args);
-                    target = Target::None;
-                    called = true;
-                    named = false;
-                    val = self.trailing_block(c, val, &given);
-                }
-                _ => break,
+        Chain { val, target, named: token.kind == Kind::Name, called: false }
+    }
+
+    /// One more thing that is called on a value; false = it ends before this token.
+    fn follow(&mut self, c: &mut Cursor, token: &Token, chain: &mut Chain) -> bool {
+        let lang = self.lang;
+        let open = chain.named || chain.called;
+        match (token.kind, token.text.as_ref()) {
+            (Kind::End, "\n") => self.goes_on(c),
+            (Kind::Op, ".") => self.follow_member(c, chain),
+            (Kind::Open, "(") => self.follow_call(c, token, chain),
+            (Kind::Open, "[") => self.follow_index(c, token, chain),
+            (Kind::Open, "{") if lang == Lang::Perl && !token.space && chain.named => {
+                self.follow_key(c, chain)
             }
+            (Kind::Open, "{") if lang == Lang::Ruby && open => self.follow_block(c, chain),
+            (Kind::Name, "do") if lang == Lang::Ruby && open => self.follow_do(c, chain),
+            (Kind::Text, _) if lang == Lang::Lua && chain.named => {
+                c.at += 1;
+                let arg = Arg { key: None, val: Val::text(&token.text), block: false };
+                let target = std::mem::replace(&mut chain.target, Target::None);
+                let val = self.call(chain.val.clone(), vec![arg]);
+                chain.returned(val);
+                chain.target = target;
+                true
+            }
+            _ => self.follow_words(c, token, chain),
         }
-        if named && !called {
-            val = self.bare(val);
+    }
+
+    /// A chain that goes on in the next line.
+    fn goes_on(&self, c: &mut Cursor) -> bool {
+        let mut n = 1;
+        while c.is(n, Kind::End, "\n") {
+            n += 1;
         }
-        (val, target)
+        let chains = self.lang != Lang::Python && c.is(n, Kind::Op, ".") && n < 8;
+        c.at += if chains { n } else { 0 };
+        chains
+    }
+
+    /// `.name`, or a dot before brackets.
+    fn follow_member(&mut self, c: &mut Cursor, chain: &mut Chain) -> bool {
+        match c.peek(1) {
+            Some(member) if member.kind == Kind::Name => {
+                c.at += 2;
+                chain.target = match &chain.target {
+                    Target::Name(name) if !chain.called && name.len() < limits::NAME => {
+                        Target::Name(format!("{name}.{}", member.text))
+                    }
+                    _ => Target::None,
+                };
+                let val = std::mem::replace(&mut chain.val, Val::Unknown);
+                chain.val = self.member(val, &member.text);
+                (chain.named, chain.called) = (true, false);
+                true
+            }
+            Some(next) if next.kind == Kind::Open => {
+                c.at += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// `(...)`
+    fn follow_call(&mut self, c: &mut Cursor, token: &Token, chain: &mut Chain) -> bool {
+        if token.space && matches!(self.lang, Lang::Ruby | Lang::Perl) && !chain.named {
+            return self.follow_words(c, token, chain);
+        }
+        let callable = matches!(chain.val, Val::Name(_) | Val::Member(_) | Val::Text(_));
+        let open = chain.named || chain.called;
+        if !open && !callable && matches!(self.lang, Lang::Ruby | Lang::Perl | Lang::Php) {
+            return false;
+        }
+        c.at += 1;
+        self.follow_args(c, Stop::Bracket(b'('), chain);
+        true
+    }
+
+    /// The arguments of a call, and the block behind them.
+    fn follow_args(&mut self, c: &mut Cursor, stop: Stop, chain: &mut Chain) {
+        let given = self.given(&chain.val);
+        let args = self.group(c, stop, &given);
+        let val = self.call(chain.val.clone(), args);
+        let val = self.trailing_block(c, val, &given);
+        chain.returned(val);
+    }
+
+    /// `[...]`
+    fn follow_index(&mut self, c: &mut Cursor, token: &Token, chain: &mut Chain) -> bool {
+        if token.space && matches!(self.lang, Lang::Ruby | Lang::Perl | Lang::Js) {
+            return self.follow_words(c, token, chain);
+        }
+        c.at += 1;
+        let args = self.group(c, Stop::Bracket(b'['), &Val::Unknown);
+        chain.target = match args.first().map(|a| &a.val) {
+            Some(Val::Text(key)) => chain.part(key),
+            _ => Target::None,
+        };
+        chain.val = self.index(chain.val.clone(), args);
+        true
+    }
+
+    /// `{key}` (Perl)
+    fn follow_key(&mut self, c: &mut Cursor, chain: &mut Chain) -> bool {
+        c.at += 1;
+        let key = c.word(0).to_string();
+        let bare = c.is(1, Kind::Close, "}").then_some(key);
+        let mut args = self.group(c, Stop::Bracket(b'{'), &Val::Unknown);
+        if let Some(key) = bare {
+            args = vec![Arg { key: None, val: Val::text(&key), block: false }];
+        }
+        chain.val = self.index(chain.val.clone(), args);
+        chain.target = Target::None;
+        true
+    }
+
+    /// `{ |x| ... }` (Ruby)
+    fn follow_block(&mut self, c: &mut Cursor, chain: &mut Chain) -> bool {
+        let given = self.given(&chain.val);
+        if chain.named && !chain.called {
+            let val = self.call(chain.val.clone(), Vec::new());
+            chain.returned(val);
+        }
+        c.at += 1;
+        self.group(c, Stop::Bracket(b'{'), &given);
+        chain.target = Target::None;
+        true
+    }
+
+    /// `do |x|` (Ruby); what follows is no part of the value.
+    fn follow_do(&mut self, c: &mut Cursor, chain: &mut Chain) -> bool {
+        let given = self.given(&chain.val);
+        if chain.named && !chain.called {
+            chain.val = self.call(chain.val.clone(), Vec::new());
+        }
+        c.at += 1;
+        if c.op("|") {
+            self.block_params(c, &given);
+        }
+        chain.target = Target::None;
+        false
+    }
+
+    /// A call without brackets.
+    fn follow_words(&mut self, c: &mut Cursor, token: &Token, chain: &mut Chain) -> bool {
+        // A tagged template.
+        let tagged = self.lang == Lang::Js && token.kind == Kind::Text;
+        if tagged && matches!(chain.val, Val::Name(_)) || !chain.named || chain.called {
+            return false;
+        }
+        let calls = self.words_call(c, token, &chain.val);
+        if calls {
+            self.follow_args(c, Stop::Line, chain);
+        }
+        calls
     }
 
     /// A block behind a call's arguments (Ruby).
@@ -191,60 +249,51 @@ impl Scan<'_, '_> {
     /// Does a call without brackets begin at this token?
     pub(super) fn words_call(&self, c: &Cursor, token: &Token, val: &Val) -> bool {
         let name = match val {
-            Val::Name(name) => name.clone(),
-            Val::Member(inner) => inner.1.as_str().into(),
+            Val::Name(name) => name.as_ref(),
+            Val::Member(inner) => inner.1.as_str(),
             _ => return false,
         };
-        let first = name.chars().next().unwrap_or('$');
-        let keyword = matches!(token.kind, Kind::Name)
-            && (ends_call(self.lang, &token.text)
-                || matches!(
-                    token.text.as_ref(),
-                    "x" | "eq"
-                        | "ne"
-                        | "lt"
-                        | "gt"
-                        | "le"
-                        | "ge"
-                        | "cmp"
-                        | "in"
-                        | "as"
-                        | "instanceof"
-                ));
-        let starts = match token.kind {
-            Kind::Text | Kind::Number | Kind::Lost => true,
-            Kind::Name => !keyword,
-            Kind::Open => token.text == "(" || token.text == "[" && token.space,
-            Kind::Op => {
-                matches!(token.text.as_ref(), "-" | "&" | "*" | "!")
-                    && token.space
-                    && c.peek(1).is_some_and(|n| !n.space && n.kind != Kind::End)
-            }
-            _ => false,
-        };
-        if !starts {
+        if !self.begins_words(c, token) {
             return false;
         }
+        let first = name.chars().next().unwrap_or('$');
         match self.lang {
             Lang::Perl => {
                 !matches!(first, '$' | '@' | '%')
-                    && (token.kind != Kind::Op || self.rows.contains_key(name.as_ref()))
+                    && (token.kind != Kind::Op || self.rows.contains_key(name))
             }
             Lang::Ruby => {
-                token.space
-                    && !matches!(first, '$' | '@')
-                    && (first.is_lowercase() || matches!(val, Val::Member(_)) || name.contains('.'))
+                let called =
+                    first.is_lowercase() || matches!(val, Val::Member(_)) || name.contains('.');
+                token.space && !matches!(first, '$' | '@') && called
             }
-            Lang::Php => self
-                .rows
-                .get(name.to_ascii_lowercase().as_str())
-                .is_some_and(|r| r.starts_with("~")),
+            Lang::Php => {
+                let row = self.rows.get(name.to_ascii_lowercase().as_str());
+                row.is_some_and(|row| row.starts_with('~'))
+            }
+            _ => false,
+        }
+    }
+
+    /// Could an argument begin at this token?
+    fn begins_words(&self, c: &Cursor, token: &Token) -> bool {
+        const OPERATORS: &[&str] =
+            &["x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "in", "as", "instanceof"];
+        let text = token.text.as_ref();
+        match token.kind {
+            Kind::Text | Kind::Number | Kind::Lost => true,
+            Kind::Name => !ends_call(self.lang, text) && !OPERATORS.contains(&text),
+            Kind::Open => text == "(" || text == "[" && token.space,
+            Kind::Op => {
+                let glued = |next: &Token| !next.space && next.kind != Kind::End;
+                matches!(text, "-" | "&" | "*" | "!") && token.space && c.peek(1).is_some_and(glued)
+            }
             _ => false,
         }
     }
 
     /// What a bracket holds, as a value.
-    pub(super) fn collected(&mut self, open: u8, mut args: Vec<Arg>, _trailing: bool) -> Val {
+    fn collected(&self, open: u8, mut args: Vec<Arg>) -> Val {
         match open {
             b'(' if args.len() == 1 && args[0].key.is_none() => args.remove(0).val,
             b'(' if args.is_empty() => Val::list(Vec::new()),
@@ -263,19 +312,10 @@ impl Scan<'_, '_> {
 
     /// What the function in a call's arguments will be called with.
     pub(super) fn given(&self, val: &Val) -> Val {
-        match val {
-            Val::Member(inner) => match inner.1.as_str() {
-                "then" | "tap" | "pipe" => inner.0.clone(),
-                "forEach" | "map" | "each" | "filter" | "select" | "reject" | "collect"
-                | "flatMap" | "some" | "every" | "find" | "each_with_index" | "each_entry"
-                | "flat_map" | "reduce" => inner.0.element(),
-                _ => Val::Unknown,
-            },
-            Val::Name(name) => match name.as_ref() {
-                "Dir.each_child" | "Dir.foreach" => Val::Unknown,
-                "map" | "filter" | "File.open" => Val::Unknown,
-                _ => Val::Unknown,
-            },
+        let Val::Member(inner) = val else { return Val::Unknown };
+        match inner.1.as_str() {
+            "then" | "tap" | "pipe" => inner.0.clone(),
+            method if EACH.contains(&method) => inner.0.element(),
             _ => Val::Unknown,
         }
     }

@@ -7,37 +7,49 @@ impl Scan<'_, '_> {
     pub(super) fn statement(&mut self, c: &Cursor, line: &mut Line) {
         self.looped(c, line);
         let merge = self.depth > self.base + 1 || line.guarded;
-        let right = std::mem::take(&mut line.right);
+        let mut right = std::mem::take(&mut line.right);
         if !line.assign.is_empty() {
             let targets = std::mem::take(&mut line.assign);
             let val = match right.len() {
                 0 => Val::Unknown,
-                1 => right[0].clone(),
+                1 => right.remove(0),
                 _ => Val::list(right),
             };
-            if line.before.is_empty() {
-                for target in &targets {
-                    let val = match target {
-                        Target::Name(name) if line.append => {
-                            let old = self.env.get(name).cloned().unwrap_or(Val::Unknown);
-                            if merge { old.join(&Val::Unknown, "") } else { old.join(&val, "") }
-                        }
-                        _ => val.clone(),
-                    };
-                    self.assign(c.tokens, target, &val, merge);
-                }
-            } else {
-                line.before.extend(targets);
-                for (i, target) in std::mem::take(&mut line.before).iter().enumerate() {
-                    self.assign(c.tokens, target, &part(&val, i), merge);
-                }
-            }
+            self.bind_all(c, line, targets, val, merge);
         }
         line.before.clear();
         line.append = false;
         line.noted = Target::None;
         line.last = Target::None;
         line.ternary = 0;
+    }
+
+    /// What is assigned, to one name after another or to several at once.
+    fn bind_all(
+        &mut self,
+        c: &Cursor,
+        line: &mut Line,
+        targets: Vec<Target>,
+        val: Val,
+        merge: bool,
+    ) {
+        if !line.before.is_empty() {
+            line.before.extend(targets);
+            for (i, target) in std::mem::take(&mut line.before).iter().enumerate() {
+                self.assign(c.tokens, target, &part(&val, i), merge);
+            }
+            return;
+        }
+        for target in &targets {
+            let val = match target {
+                Target::Name(name) if line.append => {
+                    let old = self.env.get(name).cloned().unwrap_or(Val::Unknown);
+                    old.join(if merge { &Val::Unknown } else { &val }, "")
+                }
+                _ => val.clone(),
+            };
+            self.assign(c.tokens, target, &val, merge);
+        }
     }
 
     /// A loop's list is complete: its variables are bound to what is in it.
@@ -56,7 +68,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// An operator; false = the group ends here.
+    /// An operator.
     pub(super) fn operator(
         &mut self,
         c: &mut Cursor,
@@ -65,7 +77,7 @@ impl Scan<'_, '_> {
         args: &mut Vec<Arg>,
         stop: Stop,
         params: &Val,
-    ) -> bool {
+    ) {
         let bracket = match stop {
             Stop::Bracket(b) => b,
             _ => 0,
@@ -73,83 +85,19 @@ impl Scan<'_, '_> {
         c.at += 1;
         match text {
             "," => self.comma(c, line, args, stop),
-            "=" | "+=" => {
-                let keyed = match self.lang {
-                    Lang::Python | Lang::R => bracket == b'(',
-                    Lang::Lua => bracket == b'{',
-                    _ => false,
-                } && c.tokens[c.at - 1].text == "=";
-                let mut target = std::mem::replace(&mut line.last, Target::None);
-                if let Target::None = target {
-                    target = std::mem::replace(&mut line.noted, Target::None);
-                }
-                if keyed {
-                    if let Target::Name(name) = target {
-                        line.key = Some(name);
-                    }
-                } else {
-                    if bracket != 0 && line.assign.is_empty() && self.lang != Lang::Python {
-                        line.before.clear();
-                    }
-                    line.append = text == "+=";
-                    line.assign.push(target);
-                }
-                line.drop();
-                line.alts.clear();
-            }
+            "=" | "+=" => self.assigns(c, text, line, bracket),
             "&&" => line.drop(),
             "||" | "??" => {
-                let left = line.cur.take();
-                line.alts.extend(left);
+                line.or();
                 line.op = None;
             }
-            "//" if self.lang == Lang::Perl => {
-                let left = line.cur.take();
-                line.alts.extend(left);
-            }
+            "//" if self.lang == Lang::Perl => line.or(),
             "?" => {
                 line.drop();
                 line.ternary += 1;
             }
-            ":" if line.ternary > 0 => {
-                line.ternary -= 1;
-                let left = line.cur.take();
-                line.alts.extend(left);
-                line.op = None;
-            }
-            ":" => {
-                self.looped(c, line);
-                line.noted = std::mem::replace(&mut line.last, Target::None);
-                let cur = line.value();
-                if bracket == b'{' || bracket == b'(' {
-                    line.key = match (&line.noted, cur) {
-                        (_, Some(Val::Text(text))) => Some(text.to_string()),
-                        (Target::Name(name), _) => Some(name.clone()),
-                        _ => Some(String::new()),
-                    };
-                }
-                if bracket == 0 && self.lang == Lang::Python {
-                    line.guarded = true;
-                }
-            }
-            "=>" if self.lang == Lang::Js => {
-                let target = std::mem::replace(&mut line.last, Target::None);
-                let val = match target {
-                    Target::Group(..) => Val::list(vec![params.clone()]),
-                    _ => params.clone(),
-                };
-                self.assign(c.tokens, &target, &val, false);
-                line.drop();
-            }
-            "=>" => {
-                let last = std::mem::replace(&mut line.last, Target::None);
-                line.key = match (line.value(), last) {
-                    (Some(Val::Text(text)), _) => Some(text.to_string()),
-                    (_, Target::Name(name)) => Some(name),
-                    _ => Some(String::new()),
-                };
-            }
-            "|>" => {}
+            ":" => self.colon(c, line, bracket),
+            "=>" => self.arrow(c, line, params),
             "&" if line.cur.is_none() => line.block = true,
             "|" if line.cur.is_none() && self.lang == Lang::Ruby && bracket == b'{' => {
                 c.at -= 1;
@@ -157,24 +105,93 @@ impl Scan<'_, '_> {
             }
             JOIN => line.op = Some(JOIN),
             "/" => line.op = Some("/"),
-            "." => {
-                // `$x->[0]`, `f.()`: the value goes on behind it.
-            }
+            // `$x->[0]`, `f.()`: the value goes on behind it.
+            "|>" | "." => {}
             "=~" if self.lang == Lang::Perl => line.drop(),
             "!" | "-" | "*" | "~" | "..." | "**" | "@" | "+" if line.cur.is_none() => {}
-            "%" if line.cur.as_ref().is_some_and(|v| matches!(v, Val::Text(_))) => {
-                // `"rm %s" % x`: the text up to its first place holder.
-                let left = line.cur.take().unwrap_or(Val::Unknown);
-                let (val, _) = self.primary_or_none(c, params);
-                let given = match val {
-                    Val::List(_, items) => items.to_vec(),
-                    one => vec![one],
-                };
-                line.cur = Some(template(&left, &given));
-                line.op = None;
-            }
+            "%" if matches!(line.cur, Some(Val::Text(_))) => self.format(c, line, params),
             _ => line.op = Some("?"),
         }
-        true
+    }
+
+    /// `=` and `+=`: a named argument, or an assignment.
+    fn assigns(&mut self, c: &Cursor, text: &str, line: &mut Line, bracket: u8) {
+        let keyed = match self.lang {
+            Lang::Python | Lang::R => bracket == b'(',
+            Lang::Lua => bracket == b'{',
+            _ => false,
+        };
+        let mut target = std::mem::replace(&mut line.last, Target::None);
+        if let Target::None = target {
+            target = std::mem::replace(&mut line.noted, Target::None);
+        }
+        if keyed && c.tokens[c.at - 1].text == "=" {
+            if let Target::Name(name) = target {
+                line.key = Some(name);
+            }
+        } else {
+            if bracket != 0 && line.assign.is_empty() && self.lang != Lang::Python {
+                line.before.clear();
+            }
+            line.append = text == "+=";
+            line.assign.push(target);
+        }
+        line.drop();
+        line.alts.clear();
+    }
+
+    /// `:` of a condition, behind a key, or before a block.
+    fn colon(&mut self, c: &Cursor, line: &mut Line, bracket: u8) {
+        if line.ternary > 0 {
+            line.ternary -= 1;
+            line.or();
+            line.op = None;
+            return;
+        }
+        self.looped(c, line);
+        line.noted = std::mem::replace(&mut line.last, Target::None);
+        let cur = line.value();
+        if matches!(bracket, b'{' | b'(') {
+            line.key = Some(key(cur, &line.noted));
+        }
+        if bracket == 0 && self.lang == Lang::Python {
+            line.guarded = true;
+        }
+    }
+
+    /// `=>`: the parameters of a function (JavaScript), or behind a key.
+    fn arrow(&mut self, c: &Cursor, line: &mut Line, params: &Val) {
+        let target = std::mem::replace(&mut line.last, Target::None);
+        if self.lang != Lang::Js {
+            line.key = Some(key(line.value(), &target));
+            return;
+        }
+        let val = match target {
+            Target::Group(..) => Val::list(vec![params.clone()]),
+            _ => params.clone(),
+        };
+        self.assign(c.tokens, &target, &val, false);
+        line.drop();
+    }
+
+    /// `"rm %s" % x`: the text with what stands behind it in its places.
+    fn format(&mut self, c: &mut Cursor, line: &mut Line, params: &Val) {
+        let left = line.cur.take().unwrap_or(Val::Unknown);
+        let (val, _) = self.primary_or_none(c, params);
+        let given = match val {
+            Val::List(_, items) => items.to_vec(),
+            one => vec![one],
+        };
+        line.cur = Some(template(&left, &given));
+        line.op = None;
+    }
+}
+
+/// The name of an entry: a text, or a name that stands for itself.
+fn key(val: Option<Val>, target: &Target) -> String {
+    match (val, target) {
+        (Some(Val::Text(text)), _) => text.to_string(),
+        (_, Target::Name(name)) => name.clone(),
+        _ => String::new(),
     }
 }

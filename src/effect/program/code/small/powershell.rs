@@ -237,7 +237,7 @@ pub fn cmd(sink: &mut Sink, text: &str) {
             let file = if file.is_empty() { rest.next().map_or("", String::as_str) } else { file };
             if !file.starts_with('&') && !file.eq_ignore_ascii_case("nul") && !file.is_empty() {
                 let file = windows::value(file, &sink.out.place.home, sink.span.clone());
-                sink.out.path(Word::Write, &file, Extent::Exact, Grade::Certain, Source::Code);
+                sink.out.code_path(Word::Write, &file);
             }
         }
         // `rd/s/q x`: switches need no blank before them.

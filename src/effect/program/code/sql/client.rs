@@ -1,6 +1,7 @@
 //! The commands of database clients that are no SQL, and the databases that have none.
 
 use super::*;
+use crate::effect::Extent;
 
 /// psql's and mysql's `\x`.
 pub(super) fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next: &mut Vec<Next>) {
@@ -10,16 +11,10 @@ pub(super) fn backslash(out: &mut Emitter, text: &str, span: &Range<usize>, next
     };
     let rest = rest.trim();
     let quoted = |t: &str| t.trim_matches(['\'', '"']).to_string();
-    let script = |t: &str| Next::Script { text: Value::known(t, span.clone()), rest: Vec::new() };
+    let script = |t: &str| Next::script(Value::known(t, span.clone()));
     let mut file = |word: Word, t: &str, next: &mut Vec<Next>| match t.strip_prefix('|') {
         Some(command) => next.push(script(command)),
-        None if !t.is_empty() => out.path(
-            word,
-            &Value::known(quoted(t), span.clone()),
-            Extent::Exact,
-            Grade::Certain,
-            Source::Code,
-        ),
+        None if !t.is_empty() => out.code_path(word, &Value::known(quoted(t), span.clone())),
         None => {}
     };
     match name {
@@ -87,28 +82,20 @@ pub(super) fn dotted(out: &mut Emitter, text: &str, span: &Range<usize>, next: &
         .to_string();
     let mut file = |word: Word, name: &str| {
         if !name.is_empty() && !matches!(name, "stdout" | "off" | "-x" | "-e") {
-            out.path(
-                word,
-                &Value::known(name, span.clone()),
-                Extent::Exact,
-                Grade::Certain,
-                Source::Code,
-            );
+            out.code_path(word, &Value::known(name, span.clone()));
         }
     };
     let is = |names: &[&str]| name.len() > 1 && names.iter().any(|n| n.starts_with(name));
     if is(&["shell", "system"]) {
-        next.push(Next::Script { text: Value::known(rest, span.clone()), rest: Vec::new() });
+        next.push(Next::script(Value::known(rest, span.clone())));
     } else if is(&["output", "once", "dump_to", "log", "trace"]) {
         match rest.strip_prefix('|') {
-            Some(command) => next
-                .push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() }),
+            Some(command) => next.push(Next::script(Value::known(command, span.clone()))),
             None => file(Word::Write, &first),
         }
     } else if is(&["read"]) {
         match rest.strip_prefix('|') {
-            Some(command) => next
-                .push(Next::Script { text: Value::known(command, span.clone()), rest: Vec::new() }),
+            Some(command) => next.push(Next::script(Value::known(command, span.clone()))),
             None => file(Word::Read, &first),
         }
     } else if is(&["backup", "save", "clone"]) {

@@ -1,11 +1,11 @@
 //! Aliases of git: those that a call brings along, and those that are written down.
 
-use super::super::super::effects::{Call, Next};
-use super::super::super::options::parse;
-use super::super::super::table::{Special, mark};
 use super::settings::Setting;
 use crate::effect::Word;
 use crate::effect::emitter::Emitter;
+use crate::effect::program::effects::{Call, Next};
+use crate::effect::program::options::parse;
+use crate::effect::program::table::{OptSpec, Special, mark};
 use crate::effect::value::Value;
 
 /// An alias that this call itself brings along: git's own sub-commands cannot be aliases.
@@ -41,7 +41,7 @@ pub fn expand(out: &mut Emitter, call: &Call, list: &[Setting], next: &mut Vec<N
     words.extend(call.args[..*at].iter().cloned());
     words.extend(own.into_iter().map(|word| Value::known(word, span.clone())));
     words.extend(rest.iter().cloned());
-    next.push(Next::Words { words, cwd: None, feeds: false });
+    next.push(Next::words(words));
     true
 }
 
@@ -67,23 +67,20 @@ fn words(text: &str) -> Option<Vec<String>> {
 
 /// Would the alias lose or force something? What git only shows or records, it may be called.
 pub fn risky(out: &Emitter, value: &str) -> bool {
-    if value.starts_with('!') {
-        return true;
-    }
-    let Some(words) = words(value) else { return true };
+    let words = if value.starts_with('!') { None } else { words(value) };
+    let Some(words) = words else { return true };
     let args: Vec<Value> = words.into_iter().map(|word| Value::known(word, 0..0)).collect();
     let parsed = parse("git", &args, out.place.programs);
     let Some(program) = parsed.program else { return true };
-    let effects = |words: &[Word]| {
-        words.iter().any(|w| matches!(w, Word::Named(name) if *name != "git.push"))
+    let loses = |word: &Word| matches!(word, Word::Named(name) if *name != "git.push");
+    let forces = |spec: OptSpec| spec.effect.is_some() || spec.marks & mark::UNSAFE != 0;
+    let discards = match program.special {
+        Some(Special::GitClean) => true,
+        Some(Special::GitCheckout) => args.iter().any(|arg| arg.plain() == Some("--")),
+        _ => false,
     };
-    parsed
-        .options
-        .iter()
-        .any(|o| o.spec.is_some_and(|s| s.effect.is_some() || s.marks & mark::UNSAFE != 0))
-        || effects(program.effects)
-        || program.special == Some(Special::GitClean)
-        || program.special == Some(Special::GitCheckout)
-            && args.iter().any(|a| a.plain() == Some("--"))
+    parsed.options.iter().any(|option| option.spec.is_some_and(forces))
+        || program.effects.iter().any(loses)
+        || discards
         || parsed.option("-c").is_some()
 }

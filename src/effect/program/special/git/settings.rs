@@ -1,13 +1,13 @@
 //! Settings and variables of git that name programs or move trust.
 
-use super::super::super::effects::{Call, Next};
-use super::super::super::table::mark;
 use super::BYPASS;
 use super::alias::{expand, risky};
 use crate::effect::emitter::Emitter;
 use crate::effect::names::git_settings::{CONNECTION, CORE, HOOKS, TAILS, TAME};
+use crate::effect::program::effects::{Call, Next};
+use crate::effect::program::table::mark;
 use crate::effect::value::Value;
-use crate::effect::{Extent, Grade, Source, Word, secret};
+use crate::effect::{Grade, Source, Word, secret};
 
 const PROGRAM: Word = Word::Named("git.program");
 
@@ -16,36 +16,29 @@ fn executes(key: &str, value: Option<&str>) -> bool {
     let key = key.to_ascii_lowercase();
     let tail = key.rsplit('.').next().unwrap_or_default();
     let Some(value) = value else { return true };
-    if value.starts_with('!') {
-        return true;
-    }
-    if key == "core.fsmonitor" && matches!(value, "true" | "false" | "1" | "0" | "") {
+    let section = key.split_once('.').map_or("", |(section, _)| section);
+    match section {
+        _ if value.starts_with('!') => true,
         // git's own watcher, or none.
-        return false;
-    }
-    if key.ends_with("editor") || key.ends_with("pager") || key.starts_with("pager.") {
-        let word = value.split(' ').next().unwrap_or_default();
-        return !TAME.contains(&word)
-            || !value.bytes().all(|b| b.is_ascii_alphanumeric() || b" -=:".contains(&b))
-            || value.contains([':', '=']) && value != ":";
-    }
-    if tail == "helper" {
+        _ if key == "core.fsmonitor" && matches!(value, "true" | "false" | "1" | "0" | "") => false,
+        _ if key.ends_with("editor") || key.ends_with("pager") => !is_tame(value),
+        "pager" => !is_tame(value),
         // A plain name is git's own `git credential-NAME`.
-        return !value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    }
-    if matches!(tail, "tool" | "guitool") {
+        _ if tail == "helper" => !value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'),
         // A name is looked for among git's own tools, a path is one from elsewhere.
-        return value.contains('/');
+        _ if matches!(tail, "tool" | "guitool") => value.contains('/'),
+        "protocol" => !matches!(key.as_str(), "protocol.version" | "protocol.file.allow"),
+        "core" => !CORE.contains(&tail),
+        "url" => true,
+        _ => key.starts_with("include") || TAILS.iter().any(|end| tail.ends_with(end)),
     }
-    if key.starts_with("protocol.") {
-        return !(key == "protocol.version" || key == "protocol.file.allow");
-    }
-    if key.starts_with("core.") {
-        return !CORE.contains(&tail);
-    }
-    key.starts_with("include")
-        || key.starts_with("url.")
-        || TAILS.iter().any(|end| tail.ends_with(end))
+}
+
+/// Is it a pager or an editor that does nothing else, without words of its own?
+fn is_tame(value: &str) -> bool {
+    let word = value.split(' ').next().unwrap_or_default();
+    let plain = value.bytes().all(|b| b.is_ascii_alphanumeric() || b" -=:".contains(&b));
+    TAME.contains(&word) && plain && (!value.contains([':', '=']) || value == ":")
 }
 
 /// Settings that skip hooks or signatures.
@@ -131,7 +124,7 @@ pub fn last(out: &Emitter, call: &Call, key: &str) -> Option<Option<String>> {
 /// What settings and variables of this call make git start. True where they say what the
 /// sub-command is: an alias.
 pub fn settings(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) -> bool {
-    if let Some(dir) = call.parsed.option("--exec-path").and_then(|o| o.value.as_ref()) {
+    if let Some(dir) = call.value("--exec-path") {
         out.unknown("git with programs of another directory", dir.span.clone());
     }
     let list = given(out, call);
@@ -139,39 +132,51 @@ pub fn settings(out: &mut Emitter, call: &Call, next: &mut Vec<Next>) -> bool {
     if !expanded {
         variables(out, call);
     }
-    for Setting { key, value, span } in list {
-        let Some(key) = key else {
-            out.unknown("a git setting that can name a program", span);
-            continue;
-        };
-        if expanded || key.to_ascii_lowercase().starts_with("alias.") {
-            continue;
-        }
-        let known = value.is_some();
-        if value.as_deref().is_some_and(|value| bypasses(&key, value)) {
-            out.push(BYPASS, Grade::Certain, Source::Operand, span);
-        } else if key.to_ascii_lowercase().ends_with("sslverify")
-            && matches!(value.as_deref(), Some("false" | "no" | "off" | "0"))
-        {
-            if connects(call) {
-                out.push(PROGRAM, Grade::Certain, Source::Operand, span);
-            }
-        } else if executes(&key, value.as_deref())
-            && may_execute(&key, known)
-            && (!only_connects(&key) || connects(call))
-        {
-            out.push(PROGRAM, Grade::Certain, Source::Operand, span.clone());
-            match value.filter(|_| is_command(&key)) {
-                Some(text) => {
-                    started(out, span.clone());
-                    let text = text.strip_prefix('!').unwrap_or(&text).to_string();
-                    next.push(Next::Script { text: Value::known(text, span), rest: Vec::new() });
-                }
-                None => out.unknown("a git setting that can name a program", span),
-            }
+    for setting in list {
+        match setting.key {
+            None => out.unknown(NAMES_PROGRAM, setting.span),
+            Some(key) if expanded || key.to_ascii_lowercase().starts_with("alias.") => {}
+            Some(key) => set(out, call, &key, setting.value, setting.span, next),
         }
     }
     expanded
+}
+
+/// Why a setting is not understood.
+const NAMES_PROGRAM: &str = "a git setting that can name a program";
+
+/// What one setting makes this call start, skip or believe.
+fn set(
+    out: &mut Emitter,
+    call: &Call,
+    key: &str,
+    value: Option<String>,
+    span: std::ops::Range<usize>,
+    next: &mut Vec<Next>,
+) {
+    let off = |value: &str| matches!(value, "false" | "no" | "off" | "0");
+    if value.as_deref().is_some_and(|value| bypasses(key, value)) {
+        return out.push(BYPASS, Grade::Certain, Source::Operand, span);
+    }
+    if key.to_ascii_lowercase().ends_with("sslverify") && value.as_deref().is_some_and(off) {
+        if connects(call) {
+            out.push(PROGRAM, Grade::Certain, Source::Operand, span);
+        }
+        return;
+    }
+    let runs = executes(key, value.as_deref()) && may_execute(key, value.is_some());
+    if !runs || only_connects(key) && !connects(call) {
+        return;
+    }
+    out.push(PROGRAM, Grade::Certain, Source::Operand, span.clone());
+    match value.filter(|_| is_command(key)) {
+        Some(text) => {
+            started(out, span.clone());
+            let text = text.strip_prefix('!').unwrap_or(&text).to_string();
+            next.push(Next::script(Value::known(text, span)));
+        }
+        None => out.unknown(NAMES_PROGRAM, span),
+    }
 }
 
 /// A program is started that no allow on git speaks of.
@@ -184,7 +189,7 @@ fn started(out: &mut Emitter, span: std::ops::Range<usize>) {
 /// The variables that name a program for what this call does.
 fn variables(out: &mut Emitter, call: &Call) {
     let connects = connects(call);
-    let diff = sub(call) == Some("diff") && call.parsed.option("--no-ext-diff").is_none();
+    let diff = sub(call) == Some("diff") && !call.has("--no-ext-diff");
     let names = |(name, value): &(String, Option<String>)| {
         let there = match name.as_str() {
             "GIT_EXTERNAL_DIFF" => diff,
@@ -201,7 +206,7 @@ fn variables(out: &mut Emitter, call: &Call) {
         there && !tame
     };
     if out.variables.iter().any(names) {
-        out.push(PROGRAM, Grade::Certain, Source::Program, call.span.clone());
+        call.does(out, PROGRAM);
     }
     let skips = |(name, value): &(String, Option<String>)| match (name.as_str(), value.as_deref()) {
         ("HUSKY" | "LEFTHOOK", value) => matches!(value, Some("0" | "false")),
@@ -212,7 +217,7 @@ fn variables(out: &mut Emitter, call: &Call) {
         Some("commit" | "push" | "merge" | "rebase" | "pull" | "am" | "cherry-pick" | "revert")
     );
     if hooked && out.variables.iter().any(skips) {
-        out.push(BYPASS, Grade::Certain, Source::Program, call.span.clone());
+        call.does(out, BYPASS);
     }
 }
 
@@ -223,7 +228,7 @@ fn sub<'a>(call: &'a Call) -> Option<&'a str> {
 
 /// Does this call speak with a remote? A sub-command that nobody knows may.
 pub fn connects(call: &Call) -> bool {
-    let has = |name: &str| call.parsed.option(name).is_some();
+    let has = |name: &str| call.has(name);
     let second = call.parsed.operands.get(1).and_then(|at| call.args[*at].plain());
     if call.parsed.operands.is_empty() || call.parsed.has(mark::ONLY) {
         return false;
@@ -283,62 +288,56 @@ fn trusts(key: &str) -> bool {
 
 /// `git config`: which file is written, and whether the key can name a program.
 pub fn config(out: &mut Emitter, call: &Call, values: &[Value]) {
-    let has = |name: &str| call.parsed.option(name).is_some();
     let verb = values.first().and_then(Value::plain);
     let changes = call.parsed.has(mark::SPARE)
         || matches!(verb, Some("set" | "unset" | "rename-section" | "remove-section"));
-    let reads = call.parsed.has(mark::KEEP)
-        || !changes && (values.len() < 2 || matches!(verb, Some("get" | "list")));
-    let file = call.parsed.option("--file").and_then(|o| o.value.clone());
-    if let Some(file) = &file {
-        out.path(Word::Read, file, Extent::Exact, Grade::Certain, Source::Operand);
-    }
-    if reads {
-        let keys = usize::from(matches!(verb, Some("get" | "list")));
-        let mut keys = values.iter().skip(keys);
+    let asks = matches!(verb, Some("get" | "list"));
+    let file = call.value("--file");
+    file.iter().for_each(|file| out.operand(Word::Read, file));
+    if call.parsed.has(mark::KEEP) || !changes && (values.len() < 2 || asks) {
+        let mut keys = values.iter().skip(usize::from(asks));
         if verb == Some("list") || keys.any(|key| secret::is_setting(key.start())) {
             out.reveals("settings that may hold secrets are printed", call.span.clone());
         }
         return;
     }
-    let file = file.unwrap_or_else(|| {
-        let dir = match &out.cwd {
-            Some(cwd) if call.parsed.option("-C").is_some() => cwd.clone(),
-            _ => out.place.project.clone(),
-        };
-        let path = if has("--system") {
-            "/etc/gitconfig".to_string()
-        } else if has("--global") {
-            format!("{}/.gitconfig", out.place.home)
-        } else {
-            format!("{dir}/.git/config")
-        };
-        Value::known(path, call.span.clone())
-    });
-    out.path(Word::Write, &file, Extent::Exact, Grade::Certain, Source::Operand);
-    out.push(Word::Named("git.config"), Grade::Certain, Source::Program, call.span.clone());
-    let removes = has("--unset")
-        || has("--rename-section")
-        || matches!(verb, Some("unset" | "rename-section" | "remove-section"));
-    let from = usize::from(changes && matches!(verb, Some("set")));
-    let key = values.get(from).and_then(Value::plain);
-    let set = values.get(from + 1).and_then(Value::plain);
-    match key {
-        _ if removes => {}
-        Some(key) if set.is_some_and(|set| bypasses(key, set)) => {
-            out.push(BYPASS, Grade::Certain, Source::Operand, call.span.clone());
-        }
-        Some(key) if key.to_ascii_lowercase().starts_with("alias.") => {
-            if set.is_none_or(|set| risky(out, set)) {
-                named(out, call, set.is_none_or(|set| set.starts_with('!')));
-            }
-        }
-        Some(key) if !executes(key, set) || set.is_none() && !may_execute(key, false) => {
-            if trusts(key) {
-                named(out, call, false);
-            }
-        }
-        _ => named(out, call, true),
+    let file = file.cloned().unwrap_or_else(|| own_file(out, call));
+    out.operand(Word::Write, &file);
+    call.does(out, Word::Named("git.config"));
+    let removes = matches!(verb, Some("unset" | "rename-section" | "remove-section"));
+    if removes || call.has_any(&["--unset", "--rename-section"]) {
+        return;
+    }
+    let from = usize::from(verb == Some("set"));
+    let value = values.get(from + 1).and_then(Value::plain);
+    written(out, call, values.get(from).and_then(Value::plain), value);
+}
+
+/// The file that holds the settings of which a call speaks.
+fn own_file(out: &Emitter, call: &Call) -> Value {
+    let dir = out.cwd.as_ref().filter(|_| call.has("-C")).unwrap_or(&out.place.project);
+    let path = match () {
+        () if call.has("--system") => "/etc/gitconfig".to_string(),
+        () if call.has("--global") => format!("{}/.gitconfig", out.place.home),
+        () => format!("{dir}/.git/config"),
+    };
+    Value::known(path, call.span.clone())
+}
+
+/// A key is set from now on.
+fn written(out: &mut Emitter, call: &Call, key: Option<&str>, set: Option<&str>) {
+    let Some(key) = key else { return named(out, call, true) };
+    if set.is_some_and(|set| bypasses(key, set)) {
+        return out.push(BYPASS, Grade::Certain, Source::Operand, call.span.clone());
+    }
+    let alias = key.to_ascii_lowercase().starts_with("alias.");
+    let runs = executes(key, set) && (set.is_some() || may_execute(key, false));
+    match () {
+        () if alias && set.is_some_and(|set| !risky(out, set)) => {}
+        () if alias => named(out, call, set.is_none_or(|set| set.starts_with('!'))),
+        () if runs => named(out, call, true),
+        () if trusts(key) => named(out, call, false),
+        () => {}
     }
 }
 
@@ -346,6 +345,6 @@ pub fn config(out: &mut Emitter, call: &Call, values: &[Value]) {
 fn named(out: &mut Emitter, call: &Call, unknown: bool) {
     out.push(PROGRAM, Grade::Certain, Source::Operand, call.span.clone());
     if unknown {
-        out.unknown("a git setting that can name a program", call.span.clone());
+        out.unknown(NAMES_PROGRAM, call.span.clone());
     }
 }

@@ -1,0 +1,129 @@
+//! Shells, terminals and what starts a command: `su`, `screen`, `script`, `flock`, `eval`.
+
+use super::packages::fetched;
+use super::{Invocation, wrap};
+use crate::effect::Word;
+use crate::effect::program::effects::{Call, Next, joined, role};
+use crate::effect::program::table::{Language, Role, mark};
+use crate::effect::value::Value;
+
+/// `script FILE CMD ...`, as other systems have it; else a shell.
+pub(super) fn session(i: &mut Invocation) {
+    if i.values.len() < 2 {
+        return own_shell(i);
+    }
+    i.out.operand(Word::Write, &i.values[0]);
+    i.next.push(Next::words(i.values[1..].to_vec()));
+}
+
+/// Without a command these start a shell on their standard input.
+pub(super) fn own_shell(i: &mut Invocation) {
+    let from = i.next.len();
+    i.operands();
+    if i.next.len() > from {
+        return;
+    }
+    // `runuser -u bob -- CMD`; without -u it starts a shell, as `su` does.
+    if i.call.name == "runuser" && i.call.has("-u") && !i.values.is_empty() {
+        return i.next.push(Next::words(std::mem::take(&mut i.values)));
+    }
+    if let Some(text) = wrap::shell_text(&i.values) {
+        return i.next.push(Next::script(text));
+    }
+    if !names_script(i.call) && !i.next.iter().any(|n| matches!(n, Next::Words { .. })) {
+        i.next.push(Next::Stdin { lang: Language::Shell });
+    }
+}
+
+/// Does an option say what runs? `at -f FILE` does, and `at -d JOB` runs nothing.
+fn names_script(call: &Call) -> bool {
+    let script = call.parsed.options.iter().any(|o| o.spec.is_some_and(|s| s.role == Role::Script));
+    script || call.parsed.has(mark::SPARE)
+}
+
+/// `flock FILE -c TEXT`, `flock FILE CMD`: the text is an option of the rest.
+pub(super) fn flock(i: &mut Invocation) {
+    let Some((file, rest)) = i.values.split_first() else { return };
+    i.out.operand(Word::Write, file);
+    match rest.first().map(|first| (first.plain(), rest.get(1))) {
+        Some((Some("-c" | "--command"), text)) => i.next.extend(text.cloned().map(Next::script)),
+        Some(_) => i.next.push(Next::words(rest.to_vec())),
+        None => {}
+    }
+}
+
+/// Words that are shell text.
+pub(super) fn eval(i: &mut Invocation) {
+    if !i.values.is_empty() {
+        i.next.push(joined(&i.values));
+    }
+}
+
+/// A file whose text the shell itself runs.
+pub(super) fn source(i: &mut Invocation) {
+    let lang = Some(Language::Shell);
+    i.next.extend(i.values.first().map(|file| Next::File { file: file.clone(), lang }));
+}
+
+/// The first operand is a file that runs, the others are its own.
+pub(super) fn script_file(i: &mut Invocation) {
+    match i.values.first() {
+        Some(file) if file.plain() == Some("-") => i.reads_program(),
+        Some(file) if fetched(i.out, file) => {}
+        Some(file) => i.next.push(Next::File { file: file.clone(), lang: i.program.lang }),
+        None => {}
+    }
+}
+
+/// `screen -X stuff TEXT` types it into a session.
+pub(super) fn screen(i: &mut Invocation) {
+    match i.call.parsed.has(mark::SPARE) {
+        true => i.next.extend(i.values.get(1..).filter(|v| !v.is_empty()).map(keys)),
+        false => i.operands(),
+    }
+}
+
+/// `kitty @ send-text TEXT` types it into a window.
+pub(super) fn typed(i: &mut Invocation) {
+    i.next.extend((!i.values.is_empty()).then(|| keys(&i.values)));
+}
+
+/// `gdb --args PROGRAM ...`
+pub(super) fn debugger(i: &mut Invocation) {
+    if i.call.has("--args") {
+        return i.next.push(Next::words(std::mem::take(&mut i.values)));
+    }
+    i.operands();
+    if !i.call.has("--batch") {
+        i.reads_program();
+    }
+}
+
+/// `start-stop-daemon`: a program, and the file that gets its number.
+pub(super) fn daemon(i: &mut Invocation) {
+    let call = i.call;
+    if call.has("--stop") {
+        return call.does(i.out, Word::Process);
+    }
+    if let Some(program) = call.value("--startas").or_else(|| call.value("--exec")) {
+        let words = std::iter::once(program).chain(&i.values).cloned().collect();
+        i.next.push(Next::words(words));
+    }
+    if let Some(file) = call.value("--pidfile").filter(|_| call.has("-m")) {
+        role(i.out, call, Role::Write, file, i.next);
+    }
+}
+
+/// What is typed into a terminal, where escapes stand for the keys.
+fn keys(values: &[Value]) -> Next {
+    let unescaped = |v: &Value| match v.plain() {
+        Some(text) => {
+            // The names that tmux has for the key.
+            let enter = matches!(text, "Enter" | "KPEnter" | "C-m" | "C-j");
+            let text = text.replace("\\n", "\n").replace("\\r", "\n").replace("\\x0d", "\n");
+            Value::known(if enter { "\n" } else { text.as_str() }, v.span.clone())
+        }
+        None => v.clone(),
+    };
+    joined(&values.iter().map(unescaped).collect::<Vec<_>>())
+}
