@@ -191,6 +191,9 @@ fn reads(out: &mut Emitter, call: &Call, kind: Role, value: &Value) {
         }
         Role::Runs if is_addressed(value.start()) => {
             out.push(Word::Code, Grade::Certain, Source::Code, value.span.clone());
+            if value.start().contains("://") && !value.start().starts_with("file:") {
+                out.contact(value, sends(call) && !call.dry(), Source::Operand);
+            }
         }
         Role::Runs => {
             let file = without_selection(value);
